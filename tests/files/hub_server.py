@@ -96,101 +96,70 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             pass
 
         def answer(self) -> None:
-            name, resolve, rest = self.path.partition("?")[0].strip("/").partition("/resolve/")
-            revision, _, path = rest.partition("/")
-            revision, path = unquote(revision), unquote(path)
-            if self.path.startswith("/api/models/"):
-                resolve, name, revision, path = self.folder_asked_for()
-            hub.log.append(
-                (self.command, name, revision, path)
-                if resolve
-                else (self.command, self.path, "", "")
+            """Log a request for a file or for what a folder holds, and answer it."""
+            path = self.path.partition("?")[0].strip("/")
+            is_listing = path.startswith("api/models/")
+            name, found, rest = path.removeprefix("api/models/").partition(
+                "/tree/" if is_listing else "/resolve/"
             )
+            revision, _, path = rest.partition("/")
+            request = (self.command, name, unquote(revision), unquote(path))
+            hub.log.append(request if found else (self.command, self.path, "", ""))
             token = (self.headers.get("Authorization") or "").removeprefix("Bearer ") or None
             hub.tokens.append(token)
-            self.serve(name, revision, path, token)
-            hub.after_request(self.command, name, revision, path)
+            if not self.fails(request[3].rpartition("/")[2]):
+                self.serve(*request[1:], token, is_listing)
+            hub.after_request(*request)
 
-        def folder_asked_for(self) -> tuple[str, str, str, str]:
-            rest = self.path.partition("?")[0].removeprefix("/api/models/")
-            name, tree, rest = rest.partition("/tree/")
-            revision, _, path = rest.partition("/")
-            return tree, name, unquote(revision), unquote(path)
-
-        def serve(self, name: str, revision: str, path: str, token: str | None) -> None:
-            file = path.rpartition("/")[2]
+        def fails(self, file: str) -> bool:
             failure = hub.fail.get(f"{self.command} {file}", hub.fail.get(file, hub.fail.get("*")))
-            if failure == "hang up":
-                self.close_connection = True
-            elif failure == "cut off":
-                self.close_connection = True
+            self.close_connection = failure in ("hang up", "cut off")
+            if failure == "cut off":
                 self.send_response(200)
                 self.send_header("Content-Length", "1000")
                 self.end_headers()
                 self.wfile.write(b"[PAD]\n[UN")
-            # such as the log-in page of a network that is not yet open
-            elif failure == "not a hub":
+            elif failure == "not a hub":  # such as the log-in page of a network
                 self.send(200, "<html>Welcome</html>")
             elif isinstance(failure, int):
                 self.send(failure)
-            elif name in hub.moved:
-                self.send(307, Location=f"/{hub.moved[name]}/resolve/{revision}/{path}")
-            elif name not in hub.models:
-                # The hub does not tell strangers which private models there are.
-                self.send(
-                    404 if token else 401,
-                    X_Error_Code="RepoNotFound",
-                    X_Error_Message="Repository not found",
-                )
-            else:
-                self.serve_from(hub.models[name], revision, path, token)
+            return failure is not None
 
-        def serve_from(self, model: Model, revision: str, path: str, token: str | None) -> None:
-            if model.token and token != model.token:
-                if model.gated:
-                    self.send(
-                        403 if token else 401,
-                        X_Error_Code="GatedRepo",
-                        X_Error_Message="Access is restricted",
-                    )
-                else:
-                    self.send(401, X_Error_Message="Invalid username or password.")
+        def serve(
+            self, name: str, revision: str, path: str, token: str | None, is_listing: bool
+        ) -> None:
+            model = hub.models.get(name)
+            if name in hub.moved:
+                self.send(307, Location=f"/{hub.moved[name]}/resolve/{revision}/{path}")
+            elif model is None:
+                # The hub does not tell strangers which private models there are.
+                self.refuse(404 if token else 401, "RepoNotFound")
+            elif model.token not in (None, token) and model.gated:
+                self.refuse(403 if token else 401, "GatedRepo")
+            elif model.token not in (None, token):
+                self.send(401, X_Error_Message="Invalid username or password.")
             elif revision not in model.revisions:
-                self.send(
-                    404,
-                    X_Error_Code="RevisionNotFound",
-                    X_Error_Message="Invalid rev id: " + revision,
-                )
+                self.refuse(404, "RevisionNotFound")
             else:
-                commit = model.revisions[revision]
-                files = model.commits[commit]
-                text = files.get(path)
-                inside = [
-                    each
-                    for each in files
-                    if self.path.startswith("/api/") and each.startswith(path + "/")
+                self.serve_commit(model, model.revisions[revision], path, is_listing)
+
+        def serve_commit(self, model: Model, commit: str, path: str, is_listing: bool) -> None:
+            files = model.commits[commit]
+            inside = [each for each in files if each.startswith(path + "/")]
+            if is_listing and inside:
+                entries = [
+                    {"type": "file", "path": each, "size": 1, "oid": sha(files[each])}
+                    for each in inside
                 ]
-                if inside:
-                    entries = [
-                        {"type": "file", "path": each, "size": 1, "oid": sha(files[each])}
-                        for each in inside
-                    ]
-                    self.send(200, json.dumps(entries), X_Repo_Commit=commit)
-                elif text is None:
-                    self.send(
-                        404,
-                        X_Error_Code="EntryNotFound",
-                        X_Error_Message="Entry not found",
-                        X_Repo_Commit=commit,
-                    )
-                else:
-                    self.send(
-                        200,
-                        text,
-                        ETag=f'"{sha(text)}"',
-                        X_Repo_Commit=commit,
-                        Accept_Ranges="bytes",
-                    )
+                self.send(200, json.dumps(entries), X_Repo_Commit=commit)
+            elif path not in files:
+                self.refuse(404, "EntryNotFound", X_Repo_Commit=commit)
+            else:
+                tag = f'"{sha(files[path])}"'
+                self.send(200, files[path], ETag=tag, X_Repo_Commit=commit, Accept_Ranges="bytes")
+
+        def refuse(self, status: int, code: str, **headers: str) -> None:
+            self.send(status, X_Error_Code=code, X_Error_Message=code, **headers)
 
         def send(self, status: int, text: str = "", **headers: str) -> None:
             body = text.encode()

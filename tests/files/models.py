@@ -24,3 +24,14 @@ WANTED = [
     "tokenizer.json",
 ]
 WANTED += ["chat_template.jinja"]
+
+# What the tokenizer.json of a published model says of truncation and padding, where [PAD] is 3.
+CUT = {"direction": "Right", "max_length": 128, "strategy": "LongestFirst", "stride": 0}
+FILLED = {
+    "strategy": {"Fixed": 128},
+    "direction": "Right",
+    "pad_to_multiple_of": None,
+    "pad_id": 3,
+    "pad_type_id": 0,
+    "pad_token": "[PAD]",
+}

@@ -1,19 +1,17 @@
-"""Damaged directories: the files of a small tokenizer's directory, changed at random from a seed.
-
-In: a seed. Out: the files of a directory, name → bytes, and the steps that made them of a sound
-one.
+"""Damaged directories: the files of a small tokenizer's directory, changed at random from a seed,
+and what may come of loading them: a consistent tokenizer or a short `TrietokError`.
 """
 
 from __future__ import annotations
 
 import functools
 import json
+import logging
 import pathlib
 import random
-import shutil
 import tempfile
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import trietok
 
@@ -44,48 +42,31 @@ BYTES = [b"\0", b"\xff", b"\xc3", b"\n", b"\r", b"\r\n", b"\xef\xbb\xbf", b'"', 
 BYTES += [b"\\ud800", b" " * 50]
 
 
-def sound_directories(folder: pathlib.Path) -> list[pathlib.Path]:
-    """Directories as the classes save them: slow, fast, with tokenizer.json beside, with added
-    tokens, without.
-    """
-    vocab = folder / "vocab.txt"
-    vocab.write_text("".join(entry + "\n" for entry in ENTRIES), encoding="utf-8")
-    made = []
-    for name, kind in (("slow", trietok.BertTokenizer), ("fast", trietok.BertTokenizerFast)):
-        plain = kind(str(vocab), do_lower_case=name == "fast")
-        plain.save_pretrained(folder / f"{name}-plain")
-        grown = kind(str(vocab))
-        grown.add_special_tokens({"additional_special_tokens": ["[SUBJ]", "[OBJ]"]})
-        grown.add_tokens(
-            ["new york", trietok.AddedToken("<ent>", lstrip=True, rstrip=True, single_word=True)]
-        )
-        grown.save_pretrained(folder / f"{name}-grown", tokenizer_json=True)
-        made += [folder / f"{name}-plain", folder / f"{name}-grown"]
-    old = folder / "old"  # as before transformers 4.34: no added_tokens_decoder
-    shutil.copytree(made[1], old)
-    config = json.loads((old / "tokenizer_config.json").read_text(encoding="utf-8"))
-    config.pop("added_tokens_decoder")
-    (old / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
-    (old / "tokenizer.json").unlink()
-    bare = folder / "bare"
-    bare.mkdir()
-    shutil.copy(vocab, bare)
-    made += [old, bare]
-    for directory in made:
-        (directory / "config.json").write_text(
-            json.dumps({"model_type": "bert", "vocab_size": 40}), encoding="utf-8"
-        )
-    return made
-
-
 @functools.cache
 def sound() -> tuple[tuple[str, Files], ...]:
-    """The sound directories: name and files of each."""
-    with tempfile.TemporaryDirectory() as folder:
-        return tuple(
-            (made.name, {path.name: path.read_bytes() for path in sorted(made.iterdir())})
-            for made in sound_directories(pathlib.Path(folder))
-        )
+    """Directories as the classes save them: name and files of each."""
+    made = []
+    with tempfile.TemporaryDirectory() as root:
+        vocab = pathlib.Path(root, "vocab.txt")
+        vocab.write_text("".join(entry + "\n" for entry in ENTRIES), encoding="utf-8")
+        config = json.dumps({"model_type": "bert", "vocab_size": 40}).encode()
+        made.append(("bare", {"vocab.txt": vocab.read_bytes(), "config.json": config}))
+        for name, kind in (("slow", trietok.BertTokenizer), ("fast", trietok.BertTokenizerFast)):
+            plain, grown = kind(str(vocab), do_lower_case=name == "fast"), kind(str(vocab))
+            grown.add_special_tokens({"additional_special_tokens": ["[SUBJ]", "[OBJ]"]})
+            flags = {"lstrip": True, "rstrip": True, "single_word": True}
+            grown.add_tokens(["new york", trietok.AddedToken("<ent>", **flags)])
+            for size, tokenizer in (("plain", plain), ("grown", grown)):
+                folder = pathlib.Path(root, f"{name}-{size}")
+                tokenizer.save_pretrained(folder, tokenizer_json=size == "grown" or None)
+                files = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+                made.append((folder.name, {**files, "config.json": config}))
+    older = dict(dict(made)["slow-grown"])  # as before transformers 4.34
+    older.pop("tokenizer.json")
+    settings = json.loads(older["tokenizer_config.json"])
+    settings.pop("added_tokens_decoder")
+    older["tokenizer_config.json"] = json.dumps(settings).encode()
+    return (*made, ("older", older))
 
 
 def mutant(seed: int) -> tuple[Files, list[str]]:
@@ -216,21 +197,14 @@ def change_bytes(rng: random.Random, files: Files) -> str:
 
 
 def change_files(rng: random.Random, files: Files) -> str:
-    """Remove a file, take another directory's, or leave a journal."""
+    """Remove a file, rename it, or take another directory's."""
     name = rng.choice(sorted(files))
-    kind = rng.choice(("remove", "other", "other", "journal", "rename"))
+    kind = rng.choice(("remove", "other", "other", "rename"))
     other_name, other = rng.choice(sound())
     if kind == "remove":
         del files[name]
     elif kind == "other" and name in other:
         files[name] = other[name]
-    elif kind == "journal":
-        text = {
-            "staging": ".trietok-save-1",
-            "files": {name: "0" * 64},
-            "obsolete": rng.choice(([], ["added_tokens.json"])),
-        }
-        files[".trietok-save.json"] = json.dumps(rng.choice((text, {**text, "files": {}}))).encode()
     elif kind == "rename":
         files[rng.choice((*JSON_FILES, "vocab.txt"))] = files.pop(name)
     return f"{name}: {kind} {other_name}"
@@ -246,3 +220,120 @@ DAMAGES: tuple[Callable[[random.Random, Files], str], ...] = (
     change_bytes,
     change_files,
 )
+
+
+# ---- what may come of it ------------------------------------------------------------------------
+
+LONGEST_MESSAGE = 1_000
+TEXTS = [
+    "",
+    "the unable [MASK] a!",
+    "new york <ent> [SUBJ] [UNK] zzz 世界",
+    "[PAD] [CLS] \0 x [SEP]",
+]
+
+
+class Judged(NamedTuple):
+    """What came of a directory: the classes that load it, and what is wrong, in words."""
+
+    loaded: list[str]
+    faults: list[str]
+
+
+def judge(folder: pathlib.Path) -> Judged:
+    """Load, check, call and save a directory; nothing goes to the log."""
+    logger = logging.getLogger("trietok")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        loaded: dict[str, Any] = {}
+        faults = [*_faults_of_loading(folder, loaded)]
+        for name, tokenizer in loaded.items():
+            faults += [f"{name}: {fault}" for fault in inconsistencies(tokenizer)]
+            faults += [f"{name}: {fault}" for fault in _faults_of_saving(tokenizer)]
+        return Judged(list(loaded), faults)
+    finally:
+        logger.setLevel(level)
+
+
+def _faults_of_loading(folder: pathlib.Path, loaded: dict[str, Any]) -> Iterator[str]:
+    for kind in (trietok.BertTokenizer, trietok.BertTokenizerFast, trietok.AutoTokenizer):
+        try:
+            loaded[kind.__name__] = kind.from_pretrained(folder)
+        except trietok.TrietokError as error:
+            if len(str(error).replace(str(folder), "")) > LONGEST_MESSAGE:
+                yield f"{kind.__name__}: a message of {len(str(error)):,} characters"
+        except Exception as error:
+            yield f"{kind.__name__}: {type(error).__name__}: {error!s:.200}"
+    try:
+        report = trietok.check(folder)
+    except Exception as error:
+        yield f"check: {type(error).__name__}: {error!s:.200}"
+        return
+    if report.ok and "BertTokenizer" not in loaded:
+        yield "check finds no error, and BertTokenizer does not load"
+    for finding in report.findings:
+        if len(finding.message) > LONGEST_MESSAGE:
+            yield f"check: a message of {len(finding.message):,} characters"
+
+
+def _faults_of_saving(tokenizer: Any) -> Iterator[str]:
+    """What is saved loads with equal ids, or the save is refused."""
+    with tempfile.TemporaryDirectory() as folder:
+        directory = pathlib.Path(folder, "saved")
+        try:
+            tokenizer.save_pretrained(directory)
+        except trietok.TrietokError:
+            return
+        except Exception as error:
+            yield f"saving raises {type(error).__name__}: {error!s:.200}"
+            return
+        try:
+            again = type(tokenizer).from_pretrained(directory)
+            if again.get_vocab() != tokenizer.get_vocab():
+                yield "other tokens after saving"
+            if [again.encode(text) for text in TEXTS] != [tokenizer.encode(text) for text in TEXTS]:
+                yield "other ids after saving"
+        except Exception as error:
+            yield f"what was saved raises {type(error).__name__}: {error!s:.200}"
+
+
+def inconsistencies(tokenizer: Any) -> Iterator[str]:
+    """Where the tokens and ids of a tokenizer contradict each other, or a call raises what it
+    should not.
+    """
+    try:
+        vocabulary = tokenizer.get_vocab()
+        # Of a token on two lines the later one encodes, and the earlier id is nobody's.
+        tokens = list(vocabulary)
+        ids, back = (
+            tokenizer.convert_tokens_to_ids(tokens),
+            tokenizer.convert_ids_to_tokens(list(vocabulary.values())),
+        )
+        for token, token_id, found in zip(tokens, ids, back, strict=True):
+            if token_id != vocabulary[token]:
+                yield f"{token!r:.60} has the id {vocabulary[token]}, and {token_id} by itself"
+            if found != token:
+                yield f"the id {vocabulary[token]} of {token!r:.60} is that of {found!r:.60}"
+        for text in TEXTS:
+            ids = tokenizer.encode(text)
+            if not all(
+                type(token_id) is int and 0 <= token_id <= tokenizer.max_id for token_id in ids
+            ):
+                yield f"{text!r} gives {ids!r:.100}"
+            tokenizer.decode(ids)
+            tokenizer(
+                text,
+                text,
+                return_offsets_mapping=True,
+                padding=True,
+                truncation=True,
+                max_length=12,
+            )
+    except trietok.TrietokError as error:
+        if len(str(error)) > LONGEST_MESSAGE:
+            yield f"a message of {len(str(error)):,} characters"
+        if isinstance(error, (trietok.TokenIdError, trietok.VocabularyError)):
+            yield f"a call raises {type(error).__name__}: {error!s:.200}"
+    except Exception as error:
+        yield f"a call raises {type(error).__name__}: {error!s:.200}"

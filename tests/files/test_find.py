@@ -17,7 +17,7 @@ from trietok import BertTokenizer, BertTokenizerFast, FileError
         *("a b", "b" * 97, "a/b\n", "\0", "x" * 5000),
     ],
 )
-def test_a_name_that_is_nothing(name):
+def test_a_name_that_is_no_path_and_no_model_is_refused_by_that_name(name):
     with pytest.raises(FileError) as caught:
         BertTokenizer.from_pretrained(name)
     assert caught.value.path == name
@@ -36,13 +36,13 @@ def test_an_empty_name_is_not_the_working_directory(tmp_path, monkeypatch):
     "name",
     ["bert-base-uncased", "org/model", "a/b", "_a/_b", "o.r.g/m_1.5-x", "b" * 96, "a/" + "b" * 96],
 )
-def test_a_name_the_hub_could_know(name, tmp_path):
+def test_names_that_the_hub_allows_are_looked_up_there(name, tmp_path):
     with pytest.raises(FileError):
         BertTokenizer.from_pretrained(name, local_files_only=True, cache_dir=tmp_path)
     validate_repo_id(name)
 
 
-def test_directories_and_files(tmp_path):
+def test_directories_and_files_load_by_path(tmp_path):
     directory = tmp_path / "model"
     (directory / "sub").mkdir(parents=True)
     for file, text in MODEL.items():
@@ -70,7 +70,7 @@ def test_directories_and_files(tmp_path):
         BertTokenizer.from_pretrained(directory, subfolder="other")
 
 
-def test_a_built_in_name(tmp_path, monkeypatch, english):
+def test_a_directory_wins_over_a_built_in_name(tmp_path, monkeypatch, english):
     (tmp_path / "trietok-en").mkdir()
     (tmp_path / "trietok-en" / "vocab.txt").write_text(VOCAB)
     monkeypatch.chdir(tmp_path)

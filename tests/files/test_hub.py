@@ -7,10 +7,8 @@ of its own.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -141,11 +139,7 @@ def test_a_push_during_the_load_does_not_mix_two_commits(hub, load):
 
 def test_chat_templates_come_with_the_model(hub, load):
     templates = {"chat_template.jinja": "a", "additional_chat_templates/rag.jinja": "b"}
-    commit = hub.add("org/model", {**MODEL, **templates, "additional_chat_templates/README.md": ""})
-    hub.add(
-        "org/one",
-        {f"in/{name}": text for name, text in {**MODEL, "chat_template.jinja": "a"}.items()},
-    )
+    hub.add("org/model", {**MODEL, **templates, "additional_chat_templates/README.md": ""})
     show = """
 import trietok
 class Shown(trietok.BertTokenizer):
@@ -153,29 +147,14 @@ class Shown(trietok.BertTokenizer):
         return trietok.BatchEncoding({"input_ids": self.chat_template})
 trietok.BertTokenizer = Shown
 """
-    both, one = ("org/model", {}), ("org/one", {"subfolder": "in"})
-    assert [result.get("ids") for result in load(both, one, prologue=show)] == [
-        {"default": "a", "rag": "b"},
-        "a",
-    ]
-    listed = ("GET", "org/model", commit, "additional_chat_templates")
-    assert listed in hub.take_log()
-    # What the folder holds is asked for each time, since the cache does not know whether it has all
-    # of it.
-    assert load(("org/model", {"revision": commit}), prologue=show)[0]["ids"] == {
-        "default": "a",
-        "rag": "b",
-    }
-    assert hub.take_log() == [("HEAD", "org/model", commit, "chat_template.jinja"), listed]
-    assert load(both, prologue=show, HF_HUB_OFFLINE="1")[0]["ids"] == {"default": "a", "rag": "b"}
-    assert hub.take_log() == []
+    model, expected = ("org/model", {}), {"default": "a", "rag": "b"}
+    assert load(model, prologue=show)[0]["ids"] == expected
+    assert load(model, prologue=show, HF_HUB_OFFLINE="1")[0]["ids"] == expected
     hub.fail["additional_chat_templates"] = 500
-    assert "HTTP status 500 for additional_chat_templates" in failed(load(both, prologue=show)[0])
-    hub.close()
-    assert load(both, prologue=show)[0]["ids"] == {"default": "a", "rag": "b"}
+    assert "HTTP status 500 for additional_chat_templates" in failed(load(model, prologue=show)[0])
 
 
-def test_offline_with_an_empty_cache(hub, load):
+def test_an_empty_cache_offline_is_an_error_and_asks_nobody(hub, load):
     hub.add("org/model", MODEL)
     for result in [
         *load(("org/model", {"local_files_only": True})),
@@ -206,77 +185,41 @@ socket.create_connection = lambda *arguments, **options: threading.Event().wait(
     assert (result["slept"], load.said) == (0, "")
 
 
-def test_a_command_says_it_in_one_line(tmp_path):
-    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "HF_HOME": str(tmp_path)}
-    env |= {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HUB_OFFLINE": "0", "NO_PROXY": "127.0.0.1"}
-    done = subprocess.run(
-        [sys.executable, "-m", "trietok", "encode", "-m", "trietok-em", "2"],
-        capture_output=True, text=True, env=env, cwd=tmp_path, timeout=300,
-    )  # fmt: skip
+def commanded(hub, tmp_path, *words: str, **environment: str) -> subprocess.CompletedProcess:
+    """Run a command with this hub and a cache of its own."""
+    env = {**clean_environment(), "HF_HOME": str(tmp_path / "home"), "HF_ENDPOINT": hub.url}
+    command = [sys.executable, "-m", "trietok", *words]
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        env={**env, "NO_PROXY": "127.0.0.1", **environment},
+        cwd=tmp_path,
+        timeout=300,
+    )
+
+
+def test_a_command_names_in_one_line_what_a_mistyped_name_may_mean(hub, tmp_path):
+    hub.close()
+    done = commanded(hub, tmp_path, "encode", "-m", "trietok-em", "2")
     assert done.returncode == 2
     assert done.stderr.endswith("; did you mean trietok-en?\n")
     assert done.stderr.count("\n") == 1
 
 
-def test_the_playground_takes_a_model_by_its_name(hub, tmp_path):
+def test_a_command_that_is_offline_asks_nobody(hub, tmp_path):
     hub.add("org/model", MODEL)
-    env = {
-        **clean_environment(),
-        "HF_HOME": str(tmp_path / "home"),
-        "HF_ENDPOINT": hub.url,
-        "NO_PROXY": "127.0.0.1",
-    }
-    program = """
-import json
-from trietok.cli.session import Session
-session = Session()
-for name in ("org/model", "../model", "org/none"):
-    print(session.ask(json.dumps({"do": "fetch", "name": name})))
-"""
-    command = [sys.executable, "-W", "ignore", "-c", program]
-    done = subprocess.run(
-        command, capture_output=True, text=True, env=env, cwd=Path(__file__).parents[2], timeout=300
-    )
-    taken, refused, missing = done.stdout.splitlines()
-    assert "org/model" in json.loads(taken)["models"], done.stderr
-    assert "../model" in json.loads(refused)["error"]
-    assert "org/none" in json.loads(missing)["error"]
-
-
-def test_a_command_that_is_offline_asks_nobody(hub, load, tmp_path):
-    hub.add("org/model", MODEL)
-    env = {
-        **clean_environment(),
-        "HF_HOME": str(tmp_path / "home"),
-        "HF_ENDPOINT": hub.url,
-        "NO_PROXY": "127.0.0.1",
-    }
-
-    def run(*arguments: str) -> subprocess.CompletedProcess:
-        words = [sys.executable, "-m", "trietok", "encode", "-m", "org/model", "Hello", *arguments]
-        return subprocess.run(
-            words, capture_output=True, text=True, env=env, cwd=tmp_path, timeout=300
-        )
-
-    done = run("--offline")
+    words = ("encode", "-m", "org/model", "Hello")
+    done = commanded(hub, tmp_path, *words, "--offline")
     assert (done.returncode, hub.take_log()) == (2, [])
     assert "not in the cache" in done.stderr
-    assert run().stdout != ""
+    assert commanded(hub, tmp_path, *words).stdout != ""
     assert hub.take_log() != []
-    assert run("--offline").stdout != ""
+    assert commanded(hub, tmp_path, *words, "--offline").stdout != ""
     assert hub.take_log() == []
 
 
-def test_a_hub_behind_a_proxy_is_reached(hub, load):
-    """The tests' hub answers whatever host it is asked for, as a proxy does."""
-    hub.add("http://hub.invalid/org/model", MODEL)
-    assert (
-        load(("org/model", {}), HTTP_PROXY=hub.url, HF_ENDPOINT="http://hub.invalid")[0].get("ids")
-        == CASED
-    )
-
-
-def test_what_a_mistyped_name_may_mean(hub, load, tmp_path):
+def test_the_error_names_what_a_mistyped_name_may_mean(hub, load, tmp_path):
     work = tmp_path / "work"
     for name in ("my-model", "models/my-bert", "my-modern"):
         (work / name).mkdir(parents=True)
@@ -301,50 +244,41 @@ def test_what_a_mistyped_name_may_mean(hub, load, tmp_path):
         assert "did you mean" not in failed(result)
 
 
-def test_what_is_not_there(hub, load):
+def test_the_error_says_what_of_a_model_is_missing(hub, load):
     commit = hub.add("org/model", MODEL)
     hub.add("org/other", {"README.md": "", "tokenizer.json": TOKENIZER_JSON})
     hub.add("org/weights", {"model.safetensors": ""})
     hub.add("org/vocab-only", {"vocab.txt": VOCAB})
-    nothing, as_user, revision, short, no_vocab, no_file, no_folder, vocab_only = load(
-        ("org/nothing", {}),
-        ("org/nothing", {"token": "hf_anybody"}),
-        ("org/model", {"revision": "v9"}),
-        ("org/model", {"revision": commit[:7]}),
-        ("org/other", {}),
-        ("org/weights", {}),
-        ("org/model", {"subfolder": "tokenizer"}),
-        ("org/vocab-only", {}),
-    )
-    for result in (nothing, as_user):
-        assert "no model of that name is open to you" in failed(result)
-    assert "it has no revision v9" in failed(revision)
-    assert f"it has no revision {commit[:7]}" in failed(short)
-    assert "org/other has no vocab.txt, which BertTokenizer needs; it has tokenizer.json" in failed(
-        no_vocab
-    )
-    assert "org/weights has none of the files of a tokenizer" in failed(no_file)
-    assert "folder tokenizer of org/model has none of the files" in failed(no_folder)
-    assert vocab_only["ids"] == UNCASED
+    expected = {
+        ("org/nothing",): "no model of that name is open to you",
+        ("org/nothing", "token", "hf_anybody"): "no model of that name is open to you",
+        ("org/model", "revision", "v9"): "it has no revision v9",
+        ("org/model", "revision", commit[:7]): f"it has no revision {commit[:7]}",
+        (
+            "org/other",
+        ): "org/other has no vocab.txt, which BertTokenizer needs; it has tokenizer.js",
+        ("org/weights",): "org/weights has none of the files of a tokenizer",
+        ("org/model", "subfolder", "none"): "folder none of org/model has none of the files",
+    }
+    loads = [(name, {option[0]: option[1]} if option else {}) for name, *option in expected]
+    results = load(*loads, ("org/vocab-only", {}))
+    for result, message in zip(results, expected.values(), strict=False):
+        assert message in failed(result)
+    assert results[-1]["ids"] == UNCASED
 
 
-def test_private_and_gated_models(hub, load):
+def test_private_and_gated_models_need_the_right_token(hub, load):
     hub.add("org/private", MODEL, token="hf_secret")
     hub.add("org/gated", MODEL, token="hf_secret", gated=True)
-    no_token, wrong, gated, gated_wrong, right, gated_right = load(
-        ("org/private", {}),
-        ("org/private", {"token": "hf_wrong"}),
-        ("org/gated", {}),
-        ("org/gated", {"token": "hf_wrong"}),
-        ("org/private", {"token": "hf_secret"}),
-        ("org/gated", {"token": "hf_secret"}),
-    )
-    for result in (no_token, wrong):
-        assert "pass token=..." in failed(result)
-    for result in (gated, gated_wrong):
-        assert "ask on the model's page" in failed(result)
-    assert not any("hf_" in result["message"] for result in (no_token, wrong, gated, gated_wrong))
-    assert right["ids"] == gated_right["ids"] == CASED
+    for name, message in (("private", "pass token=..."), ("gated", "ask on the model's page")):
+        name = f"org/{name}"
+        *refused, right = load(
+            (name, {}), (name, {"token": "hf_wrong"}), (name, {"token": "hf_secret"})
+        )
+        for result in refused:
+            assert message in failed(result)
+            assert "hf_" not in result["message"]
+        assert right["ids"] == CASED
 
     # The token of the environment counts, unless it is declined; token=True asks for one and there
     # is none.
@@ -352,9 +286,8 @@ def test_private_and_gated_models(hub, load):
     again = {"force_download": True}
     assert load(("org/private", again), HF_TOKEN="hf_secret")[0]["ids"] == CASED
     assert set(hub.tokens) == {"hf_secret"}
-    assert "pass token=..." in failed(
-        load(("org/private", {**again, "token": False}), HF_TOKEN="hf_secret")[0]
-    )
+    declined = load(("org/private", {**again, "token": False}), HF_TOKEN="hf_secret")[0]
+    assert "pass token=..." in failed(declined)
     no_login, line_break, malformed = load(
         ("org/private", {"token": True}),
         ("org/private", {**again, "token": "hf_secret\n"}),
@@ -365,7 +298,7 @@ def test_private_and_gated_models(hub, load):
     assert "hf_" not in failed(malformed)
 
 
-def test_revision_subfolder_and_cache_dir(hub, load, tmp_path):
+def test_revision_subfolder_and_cache_dir_choose_the_files(hub, load, tmp_path):
     hub.add("org/model", MODEL)
     hub.add("org/model", {"vocab.txt": VOCAB}, "v1")
     hub.add("org/model", {"vocab.txt": VOCAB.replace("world", "World")}, "refs/pr/3")
@@ -434,7 +367,7 @@ def test_a_local_directory_or_file_of_that_name_wins(hub, load, tmp_path):
     assert {name for _, name, _, _ in hub.log} == {"org/none"}
 
 
-def test_without_huggingface_hub(hub, load):
+def test_without_huggingface_hub_the_error_says_how_to_install_it(hub, load):
     hub.add("org/model", MODEL)
     built_in, model = load(
         ("trietok-en", {}),
@@ -462,12 +395,11 @@ AUTO = (  # what the child process loads with
 )
 
 
-def test_the_class_of_a_name_on_the_hub(hub, load):
+def test_auto_tokenizer_takes_the_class_that_the_hub_names(hub, load):
     hub.add("org/model", MPNET)
     hub.add("org/parts", {f"encoder/{name}": text for name, text in MPNET.items()})
-    hub.add(
-        "org/by-type", {"vocab.txt": MPNET["vocab.txt"], "config.json": '{"model_type": "mpnet"}'}
-    )
+    by_type = {"vocab.txt": MPNET["vocab.txt"], "config.json": '{"model_type": "mpnet"}'}
+    hub.add("org/by-type", by_type)
     hub.add("org/other", {"vocab.txt": "a\n", "config.json": '{"model_type": "roberta"}'})
     hub.add("org/none", {"vocab.txt": "a\n"})
     results = load(
@@ -481,15 +413,8 @@ def test_the_class_of_a_name_on_the_hub(hub, load):
     )
     assert [result.get("ids") for result in results] == [[0, 5, 6, 2]] * 3 + [None] * 3
     assert "the model_type is 'roberta'" in results[3]["message"]
-    assert [result["error"][0] for result in results[3:]] == [
-        "TokenizerClassError",
-        "FileError",
-        "FileError",
-    ]
-    # What a second load asks: whether the branch has moved, once for the class and once for the
-    # tokenizer.
+    errors = [result["error"][0] for result in results[3:]]
+    assert errors == ["TokenizerClassError", "FileError", "FileError"]
     hub.take_log()
-    load(("org/model", {}), prologue=AUTO)
-    assert [path for _, _, _, path in hub.take_log()] == ["tokenizer_config.json", "vocab.txt"]
     assert load(("org/model", {"local_files_only": True}), prologue=AUTO)[0]["ids"] == [0, 5, 6, 2]
     assert hub.take_log() == []

@@ -17,143 +17,71 @@ from trietok import (
     Bpe,
     FileError,
     FileFormatError,
-    PreTrainedTokenizer,
     TokenizerClassError,
     check,
-    load_vocab,
     train_bpe,
 )
-from trietok.training import Segmenter, save_chinese_bpe, train_chinese_bpe
+from trietok.training import save_chinese_bpe, train_chinese_bpe
+
+# What a message about a directory names besides its path: what made it and what loads it.
+NAMED = {
+    "bpe": ("`trietok train bpe`", "Bpe.from_directory", "transformers' AutoTokenizer"),
+    "recipe": ("`trietok train bpe --recipe chinese`", "trietok.AutoTokenizer"),
+}
 
 
 @pytest.fixture
-def bpe(tmp_path) -> pathlib.Path:
-    """A directory as `trietok train bpe` writes it."""
+def trained(tmp_path) -> pathlib.Path:
+    """A folder with the directories of an encoding and of the Chinese recipe."""
     train_bpe(["low lower lowest"], vocab_size=20, unk_token="<unk>").save(tmp_path / "bpe")
-    return tmp_path / "bpe"
+    recipe = train_chinese_bpe(["天天向上", "天天"], vocab_size=8)
+    save_chinese_bpe(recipe, tmp_path / "recipe", log=["a line"])
+    return tmp_path
 
 
-@pytest.fixture
-def recipe(tmp_path) -> pathlib.Path:
-    """A directory as `trietok train bpe --recipe chinese` writes it."""
-    save_chinese_bpe(
-        train_chinese_bpe(["天天向上", "天天"], vocab_size=8), tmp_path / "recipe", log=["a line"]
-    )
-    return tmp_path / "recipe"
+def assert_says_what_it_is(message: str, directory: pathlib.Path) -> None:
+    named = (str(directory), *NAMED[directory.name])
+    assert [part for part in named if part not in message] == [], message
 
 
-def says_what_it_is(message: str, directory: pathlib.Path) -> bool:
-    """Whether a message names the directory, what made it and what loads it."""
-    known = {
-        "bpe": ("`trietok train bpe`", "Bpe.from_directory", "transformers' AutoTokenizer"),
-        "recipe": ("`trietok train bpe --recipe chinese`", "trietok.AutoTokenizer"),
-    }
-    return all(words in message for words in (str(directory), *known[directory.name]))
-
-
-def test_damaged_files_are_found(recipe):
-    assert check(recipe).ok
-    (recipe / "vocab.txt").write_bytes(b"")
-    assert not check(recipe).ok
-
-
-def test_auto_tokenizer_and_check_say_what_a_directory_of_merges_is(bpe):
-    for subfolder in (None, "bpe"):
+def test_auto_tokenizer_and_check_say_what_a_directory_of_merges_is(trained):
+    bpe = trained / "bpe"
+    for path, options in ((bpe, {}), (trained, {"subfolder": "bpe"})):
         with pytest.raises(TokenizerClassError) as caught:
-            AutoTokenizer.from_pretrained(bpe.parent if subfolder else bpe, subfolder=subfolder)
-        assert says_what_it_is(str(caught.value), bpe)
+            AutoTokenizer.from_pretrained(path, **options)
+        assert_says_what_it_is(str(caught.value), bpe)
     (finding,) = check(bpe).findings
     assert finding.code == "other-kind"
-    assert says_what_it_is(finding.message, bpe)
-    (bpe / "config.json").write_text('{"model_type": "bert"}')
-    with pytest.raises(FileError) as caught:
-        AutoTokenizer.from_pretrained(bpe)
-    assert says_what_it_is(str(caught.value), bpe)
+    assert_says_what_it_is(finding.message, bpe)
+
+
+@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
+def test_the_classes_of_bert_say_what_the_directory_is(trained, name, kind):
+    directory = trained / name
+    for path in (directory, *directory.glob("*.txt"), *directory.glob("tokenizer.json")):
+        with pytest.raises(FileError) as caught:
+            kind.from_pretrained(path)
+        assert_says_what_it_is(str(caught.value), directory)
 
 
 @pytest.mark.parametrize("model", ["BPE", "Unigram", "WordLevel"])
-def test_a_tokenizer_json_with_another_model_beside_a_vocabulary(bpe, vocab_file, model):
-    content = json.loads((bpe / "tokenizer.json").read_text())
+def test_a_tokenizer_json_of_another_model_next_to_a_vocabulary_is_refused(
+    trained, vocab_file, model
+):
+    path = trained / "bpe" / "tokenizer.json"
+    content = json.loads(path.read_text())
     content["model"]["type"] = model
-    (bpe / "tokenizer.json").write_text(json.dumps(content))
-    vocab_file("low").rename(bpe / "vocab.txt")
+    path.write_text(json.dumps(content))
+    vocab_file("low").rename(path.parent / "vocab.txt")
     for kind in (AutoTokenizer, BertTokenizerFast):
         with pytest.raises(FileFormatError, match=model):
-            kind.from_pretrained(bpe)
+            kind.from_pretrained(path.parent)
 
 
-@pytest.mark.parametrize("name", ["bpe", "recipe"])
-@pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
-def test_the_classes_of_bert_say_what_the_directory_is(request, name, kind):
-    directory = request.getfixturevalue(name)
-    files = {"bpe": ("vocab.json", "merges.txt", "tokenizer.json"), "recipe": ("vocab.txt",)}[name]
-    with pytest.raises(FileError) as caught:
-        kind.from_pretrained(directory)
-    assert says_what_it_is(str(caught.value), directory)
-    assert caught.value.path == str(directory)
-    with pytest.raises(FileError) as caught:
-        kind.from_pretrained(directory.parent, subfolder=name)
-    assert says_what_it_is(str(caught.value), directory)
-    for file in files:
-        with pytest.raises(FileError) as caught:
-            kind.from_pretrained(directory / file)
-        assert says_what_it_is(str(caught.value), directory)
-
-
-def test_what_the_messages_name_does_load_them(bpe, recipe):
-    assert Bpe.from_directory(bpe).tokenize("low") == ["low"]
-    assert AutoTokenizer.from_pretrained(recipe).tokenize("天天") == ["天天"]
-    assert Segmenter(load_vocab(recipe / "vocab.txt")).left_to_right("天天") == ["天天"]
-    rust = tokenizers.Tokenizer.from_file(str(bpe / "tokenizer.json"))
+def test_the_classes_that_the_messages_name_load_the_directories(trained):
+    assert Bpe.from_directory(trained / "bpe").tokenize("low") == ["low"]
+    assert AutoTokenizer.from_pretrained(trained / "recipe").tokenize("天天") == ["天天"]
+    rust = tokenizers.Tokenizer.from_file(str(trained / "bpe" / "tokenizer.json"))
     assert rust.encode("low").tokens == ["low"]
-
-
-def test_a_byte_pair_encoding_of_others(bpe):
-    content = json.loads((bpe / "tokenizer.json").read_text())
-    content["pre_tokenizer"] = {
-        "type": "ByteLevel",
-        "add_prefix_space": False,
-        "trim_offsets": True,
-        "use_regex": True,
-    }
-    for text in (json.dumps(content), "{", None):
-        (bpe / "tokenizer.json").write_text(text) if text else (bpe / "tokenizer.json").unlink()
-        with pytest.raises(FileError) as caught:
-            BertTokenizer.from_pretrained(bpe)
-        assert "train bpe" not in str(caught.value)
-        assert "transformers' AutoTokenizer" in str(caught.value)
-        with pytest.raises(TokenizerClassError):
-            AutoTokenizer.from_pretrained(bpe)
-
-
-def test_what_does_load_is_let_alone(bpe, recipe):
-    assert BertTokenizer.from_pretrained(recipe, unk_token="<unk>").tokenize("向") == ["向"]
-    lines = (recipe / "vocab.txt").read_text(encoding="utf-8")
-    (recipe / "vocab.txt").write_text(
-        f"[UNK]\n[CLS]\n[SEP]\n[PAD]\n[MASK]\n{lines}", encoding="utf-8"
-    )
-    assert check(recipe).ok
-    assert BertTokenizer.from_pretrained(recipe).tokenize("向") == ["向"]
-
-    class OfPairs(PreTrainedTokenizer):
-        vocab_files_names = {"vocab_file": "vocab.json", "merges_file": "merges.txt"}
-        vocab_size = 1
-
-        def __init__(self, vocab_file, merges_file, **options):
-            self.paths = vocab_file, merges_file
-            super().__init__(**options)
-
-        def get_vocab(self):
-            return {"<unk>": 0}
-
-        def _convert_token_to_id(self, token):
-            return 0
-
-    assert OfPairs.from_pretrained(bpe, tokenizer_class=None).paths == (
-        str(bpe / "vocab.json"),
-        str(bpe / "merges.txt"),
-    )
-    (bpe / "tokenizer_config.json").write_text("[]")
-    # its own mistake, not that of its kind
-    with pytest.raises(ValueError, match=r"tokenizer_config\.json"):
-        OfPairs.from_pretrained(bpe)
+    assert check(trained / "recipe").ok

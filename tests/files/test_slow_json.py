@@ -14,16 +14,14 @@ from hypothesis import strategies as st
 
 import trietok
 from tests.conftest import SPECIAL, examples
+from tests.files.models import CUT, FILLED
 from trietok import (
     AddedToken,
     BertTokenizer,
     BertTokenizerFast,
-    InputError,
     NotSupportedError,
-    VocabularyError,
 )
 from trietok.tokenizer_json import read_tokenizer_json
-from trietok.training import save_chinese_bpe
 
 
 class Shouting(BertTokenizer):
@@ -33,34 +31,21 @@ class Shouting(BertTokenizer):
         return text.upper(), kwargs
 
 
-def test_both_profiles_load_what_is_saved(small, tmp_path):
-    tokenizer = small("a", "new", "york")
-    tokenizer.add_tokens(["New York", AddedToken("<m>", lstrip=True)])
-    files = tokenizer.save_pretrained(tmp_path / "saved", tokenizer_json=True)
-    assert str(tmp_path / "saved" / "tokenizer.json") in files
-    fast = trietok.AutoTokenizer.from_pretrained(tmp_path / "saved")
-    assert type(fast) is BertTokenizerFast
-    for pair in (("a New York <m>",), ("a", "new york [SEP]")):
-        assert fast(*pair).data == tokenizer(*pair).data
-    again = BertTokenizer.from_pretrained(tmp_path / "saved")
-    assert again.fingerprint() == tokenizer.fingerprint()
-
-
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("kind", "options", "message"),
     [
-        ({"do_basic_tokenize": False}, "do_basic_tokenize=False"),
-        ({"never_split": ["x", "a-b"]}, r"never_split \('a-b', 'x'\)"),
-        ({"split_special_tokens": True}, "split_special_tokens=True"),
-        ({"cls_token": None}, "cls_token None"),
-        (
-            {"additional_special_tokens": ["<e>"]},
-            "special token '<e>', which here is found in '<E>' too",
-        ),
+        (BertTokenizer, {"do_basic_tokenize": False}, "do_basic_tokenize=False"),
+        (BertTokenizer, {"never_split": ["x", "a-b"]}, r"never_split \('a-b', 'x'\)"),
+        (BertTokenizer, {"split_special_tokens": True}, "split_special_tokens=True"),
+        (BertTokenizer, {"cls_token": None}, "cls_token None"),
+        (BertTokenizer, {"additional_special_tokens": ["<e>"]}, "'<e>', which here is found in"),
+        (Shouting, {}, "Shouting"),
     ],
 )
-def test_what_cannot_be_said(small, tmp_path, options, message):
-    tokenizer = small("a", **options)
+def test_a_tokenizer_json_is_refused_for_what_it_cannot_say(
+    vocab_file, tmp_path, kind, options, message
+):
+    tokenizer = kind(vocab_file("a"), **options)
     with pytest.raises(NotSupportedError, match=message):
         tokenizer.save_pretrained(tmp_path / "saved", tokenizer_json=True)
     assert not (tmp_path / "saved" / "vocab.txt").exists()
@@ -75,18 +60,6 @@ def test_a_special_token_that_is_normalized_can_be_said(small, tmp_path):
     assert read.encode("<E><e>") == tokenizer.encode("<E><e>")
 
 
-def test_stages_of_ones_own_cannot_be_said(vocab_file, tmp_path):
-    with pytest.raises(NotSupportedError):
-        Shouting(vocab_file("A")).save_pretrained(tmp_path / "saved", tokenizer_json=True)
-
-
-def test_ids_that_the_file_cannot_keep(small, tmp_path):
-    tokenizer = small("a", "b", "a")
-    tokenizer.add_tokens(["new"])
-    with pytest.raises(VocabularyError):
-        tokenizer.save_pretrained(tmp_path / "saved", tokenizer_json=True)
-
-
 # ---- a tokenizer.json that is there already ------------------------------------------------------
 
 
@@ -96,19 +69,8 @@ def model(small, tmp_path):
     it.
     """
     small("hello", "world").save_pretrained(tmp_path / "model", tokenizer_json=True)
-    edit(tmp_path / "model", truncation=CUT, padding=FILLED)
+    edit(tmp_path / "model", truncation=CUT, padding={**FILLED, "pad_id": 0})
     return tmp_path / "model"
-
-
-CUT = {"direction": "Right", "max_length": 128, "strategy": "LongestFirst", "stride": 0}
-FILLED = {
-    "strategy": {"Fixed": 128},
-    "direction": "Right",
-    "pad_to_multiple_of": None,
-    "pad_id": 0,
-    "pad_type_id": 0,
-    "pad_token": "[PAD]",
-}
 
 
 def edit(directory, **changes):
@@ -125,10 +87,9 @@ def flags_of(tokenizer):
     load it.
     """
     roles = set(tokenizer.all_special_tokens)
-    tokens = tokenizer.added_tokens_decoder.items()
     return {
-        i: {**token.__getstate__(), "special": token.special or token.content in roles}
-        for i, token in tokens
+        token_id: {**token.__getstate__(), "special": token.special or token.content in roles}
+        for token_id, token in tokenizer.added_tokens_decoder.items()
     }
 
 
@@ -171,45 +132,15 @@ def test_a_tokenizer_json_that_agrees_stays_byte_for_byte(model):
     tokenizer = BertTokenizer.from_pretrained(model)
     tokenizer.add_tokens(["covid-19"])
     tokenizer.save_pretrained(model)
-    edit(
-        model,
-        decoder=None,
-        normalizer={**json.loads((model / "tokenizer.json").read_text())["normalizer"]},
-    )
     whole = json.loads((model / "tokenizer.json").read_text())
     whole["normalizer"]["strip_accents"] = True  # null in other words
-    (model / "tokenizer.json").write_text(json.dumps(whole))
-    link = model.parent / "blob"
-    (model / "tokenizer.json").rename(link)
-    (model / "tokenizer.json").symlink_to(link)
-    before = link.read_bytes()
-    assert str(model / "tokenizer.json") not in BertTokenizer.from_pretrained(
-        model
-    ).save_pretrained(model)
-    assert (model / "tokenizer.json").is_symlink()
-    assert link.read_bytes() == before
-    again = BertTokenizer.from_pretrained(model)
-    again.add_tokens(["new"])
-    again.save_pretrained(model)
-    assert not (model / "tokenizer.json").is_symlink()
-    assert link.read_bytes() == before  # what a link leads to is not touched
-    assert_one_tokenizer(model)
+    (model / "tokenizer.json").write_text(json.dumps({**whole, "decoder": None}))
+    before = (model / "tokenizer.json").read_bytes()
+    BertTokenizer.from_pretrained(model).save_pretrained(model)
+    assert (model / "tokenizer.json").read_bytes() == before
 
 
-@pytest.mark.parametrize("prefix", [None, "my"])
-def test_a_tokenizer_json_that_agrees_with_a_prefix(model, prefix):
-    tokenizer = BertTokenizer.from_pretrained(model)
-    tokenizer.save_pretrained(model, filename_prefix=prefix, tokenizer_json=True)
-    path = model / ("my-tokenizer.json" if prefix else "tokenizer.json")
-    before = path.read_bytes()
-    tokenizer.save_pretrained(model, filename_prefix=prefix)
-    assert path.read_bytes() == before
-    tokenizer.add_tokens(["new"])
-    tokenizer.save_pretrained(model, filename_prefix=prefix)
-    assert "new" in {token.content for token in read_tokenizer_json(path).added_tokens.values()}
-
-
-def test_a_save_of_other_settings(model, caplog):
+def test_other_settings_are_written_with_one_warning(model, caplog):
     tokenizer = BertTokenizer.from_pretrained(model, do_lower_case=False)
     caplog.clear()  # of what loading said of the profile
     with caplog.at_level(logging.WARNING, "trietok"):
@@ -218,16 +149,6 @@ def test_a_save_of_other_settings(model, caplog):
     path = model / "tokenizer.json"
     assert [str(path) in record.getMessage() for record in caplog.records] == [True]
     assert_one_tokenizer(model)
-
-
-def test_a_template_that_follows_a_role(model):
-    tokenizer = BertTokenizer.from_pretrained(model, cls_token="[MASK]")
-    tokenizer.save_pretrained(model)
-    assert (
-        read_tokenizer_json(model / "tokenizer.json").pieces()[0].token_id
-        == tokenizer.mask_token_id
-    )
-    assert BertTokenizerFast.from_pretrained(model).encode("hello") == tokenizer.encode("hello")
 
 
 def test_ids_that_move_move_in_the_template_and_the_padding_too(model, vocab_file):
@@ -272,7 +193,6 @@ def test_a_tokenizer_json_that_cannot_be_brought_up_to_date_is_refused(model, ch
     assert str(refused.value).endswith(
         "Save into another directory, or with tokenizer_json=False, which removes the file"
     )
-    assert ".trietok-save" not in str(refused.value)
     tokenizer.save_pretrained(model, tokenizer_json=False)
     assert not (model / "tokenizer.json").exists()
     assert trietok.AutoTokenizer.from_pretrained(model).get_vocab() == tokenizer.get_vocab()
@@ -290,63 +210,6 @@ def test_an_added_token_that_the_file_has_already_is_no_reason_to_refuse(vocab_f
     slow.add_tokens(["covid-19"])
     slow.save_pretrained(tmp_path / "model")
     assert trietok.AutoTokenizer.from_pretrained(tmp_path / "model").get_vocab() == slow.get_vocab()
-
-
-class Letters(trietok.PreTrainedTokenizer):
-    """A class that writes no tokenizer.json."""
-
-    vocab_size = 1
-
-    def get_vocab(self):
-        return {"[UNK]": 0, **self.added_tokens_encoder}
-
-    def _convert_token_to_id(self, token):
-        return 0
-
-    def save_vocabulary(self, save_directory, filename_prefix=None):
-        return ()
-
-
-def test_a_class_that_writes_no_tokenizer_json_does_not_leave_another_ones(small, tmp_path):
-    small("a").save_pretrained(tmp_path / "model", tokenizer_json=True)
-    for options in ({}, {"tokenizer_json": True}):
-        with pytest.raises(NotSupportedError):
-            Letters(unk_token="[UNK]").save_pretrained(tmp_path / "model", **options)
-    assert BertTokenizer.from_pretrained(tmp_path / "model").get_vocab() == small("a").get_vocab()
-    Letters(unk_token="[UNK]").save_pretrained(tmp_path / "model", tokenizer_json=False)
-    assert not (tmp_path / "model" / "tokenizer.json").exists()
-
-
-@pytest.mark.parametrize(
-    "options", [{}, {"legacy_format": True}, {"legacy_format": False}, {"tokenizer_json": False}]
-)
-def test_a_fast_save_leaves_no_file_of_other_tokens(model, vocab_file, options):
-    slow = BertTokenizer.from_pretrained(model)
-    slow.add_tokens(["covid-19"])
-    slow.save_pretrained(model)
-    fast = BertTokenizerFast(vocab_file("other", "words", name="other.txt"))
-    fast.add_tokens(["<new>"])
-    fast.save_pretrained(model, **options)
-    for kind in (BertTokenizer, BertTokenizerFast, trietok.AutoTokenizer):
-        assert kind.from_pretrained(model).get_vocab() == fast.get_vocab()
-    assert (model / "tokenizer.json").exists() == (options in ({}, {"legacy_format": False}))
-    with pytest.raises(InputError):
-        fast.save_pretrained(model, legacy_format=False, tokenizer_json=False)
-
-
-def test_a_trained_encoding_leaves_no_file_of_other_tokens(model):
-    slow = BertTokenizer.from_pretrained(model)
-    slow.add_tokens(["covid-19"])
-    slow.save_pretrained(model)
-    trietok.train_bpe(["low lower lowest"], vocab_size=12, unk_token="<unk>").save(model)
-    assert "covid-19" not in trietok.Bpe.from_directory(model).vocab
-    assert not (model / "added_tokens.json").exists()
-    with pytest.raises(trietok.FileError):
-        BertTokenizer.from_pretrained(model)
-    slow.save_pretrained(model, tokenizer_json=True)
-    save_chinese_bpe(trietok.train_chinese_bpe(["处处闻啼鸟", "处处风雨声", "夜来风雨声"]), model)
-    assert "covid-19" not in trietok.AutoTokenizer.from_pretrained(model).get_vocab()
-    assert not (model / "tokenizer.json").exists()
 
 
 CONTENTS = st.sampled_from(["<e>", "covid-19", "wor", "É", "é", "hello", "New", "[X]"])
@@ -381,55 +244,53 @@ SETTINGS = st.fixed_dictionaries(
 )
 
 
-@examples(20)
-@given(SETTINGS, CHANGES, SETTINGS, CHANGES)
-def test_after_any_save_the_files_of_a_directory_are_of_one_tokenizer_or_as_before(
-    first, changes, settings, more
-):
+def test_after_any_save_the_files_of_a_directory_are_of_one_tokenizer_or_as_before():
     """A fast save, and then a slow one into the same directory, each with changes of its own."""
-    with tempfile.TemporaryDirectory() as folder:
-        directory = pathlib.Path(folder, "model")
-        words = pathlib.Path(folder, "words.txt")
-        words.write_text(
-            "".join(f"{word}\n" for word in (*SPECIAL, "hello", "e", "wor", "##ld")),
-            encoding="utf-8",
-        )
-        for kind, arguments, made in (
-            (BertTokenizerFast, first, changes),
-            (BertTokenizer, {**first, **settings}, more),
-        ):
-            source = words if kind is BertTokenizerFast else directory
-            tokenizer = kind.from_pretrained(source, **arguments)
-            for name, value in made:
-                with contextlib.suppress(trietok.TrietokError):
-                    getattr(tokenizer, name)(value)
-            before = files_in(directory) if directory.exists() else {}
-            try:
-                tokenizer.save_pretrained(directory)
-            except trietok.TrietokError:
-                assert (files_in(directory) if directory.exists() else {}) == before
-                return
-            slow, fast = (
-                kind.from_pretrained(directory) for kind in (BertTokenizer, BertTokenizerFast)
-            )
-            alone = read_tokenizer_json(directory / "tokenizer.json")
-            assert slow.get_vocab() == fast.get_vocab() == tokenizer.get_vocab()
-            assert {
-                token.content: i for i, token in alone.added_tokens.items()
-            } == slow.added_tokens_encoder
-            assert dict(alone.added_tokens) == dict(tokenizer.added_tokens_decoder)
-            assert flags_of(slow) == flags_of(fast)  # a role makes a token special
-            said = alone.normalizer
-            strips = said.lowercase if said.strip_accents is None else said.strip_accents
-            basic = slow.basic_tokenizer
-            wanted = basic.do_lower_case if basic.strip_accents is None else basic.strip_accents
-            assert (said.lowercase, strips) == (basic.do_lower_case, wanted)
-            assert said.handle_chinese_chars == basic.tokenize_chinese_chars
-            assert (
-                fast.encode("")
-                == slow.encode("")
-                == [piece.token_id for piece in alone.pieces() if piece.token]
-            )
+    saved = []
+
+    @examples(40)
+    @given(SETTINGS, CHANGES, SETTINGS, CHANGES)
+    def check(first, changes, settings, more):
+        with tempfile.TemporaryDirectory() as folder:
+            directory, words = pathlib.Path(folder, "model"), pathlib.Path(folder, "words.txt")
+            tokens = (*SPECIAL, "hello", "e", "wor", "##ld")
+            words.write_text("".join(f"{word}\n" for word in tokens), encoding="utf-8")
+            fast = BertTokenizerFast.from_pretrained(words, **first)
+            saved.append(saved_as_one_or_refused(fast, changes, directory))
+            if saved[-1]:
+                slow = BertTokenizer.from_pretrained(directory, **{**first, **settings})
+                saved.append(saved_as_one_or_refused(slow, more, directory))
+
+    check()
+    assert sum(saved) >= 0.4 * len(saved), f"{sum(saved)} of {len(saved)} saves were made"
+
+
+def saved_as_one_or_refused(tokenizer, changes, directory) -> bool:
+    """Change and save a tokenizer; whether it was saved, and then all files are of it."""
+    for name, value in changes:
+        with contextlib.suppress(trietok.TrietokError):
+            getattr(tokenizer, name)(value)
+    before = files_in(directory) if directory.exists() else {}
+    try:
+        tokenizer.save_pretrained(directory)
+    except trietok.TrietokError:
+        assert (files_in(directory) if directory.exists() else {}) == before
+        return False
+    slow, fast = (kind.from_pretrained(directory) for kind in (BertTokenizer, BertTokenizerFast))
+    alone = read_tokenizer_json(directory / "tokenizer.json")
+    assert slow.get_vocab() == fast.get_vocab() == tokenizer.get_vocab()
+    added = {token.content: token_id for token_id, token in alone.added_tokens.items()}
+    assert added == slow.added_tokens_encoder
+    assert dict(alone.added_tokens) == dict(tokenizer.added_tokens_decoder)
+    assert flags_of(slow) == flags_of(fast)  # a role makes a token special
+    said, basic = alone.normalizer, slow.basic_tokenizer
+    strips = said.lowercase if said.strip_accents is None else said.strip_accents
+    wanted = basic.do_lower_case if basic.strip_accents is None else basic.strip_accents
+    assert (said.lowercase, strips) == (basic.do_lower_case, wanted)
+    assert said.handle_chinese_chars == basic.tokenize_chinese_chars
+    ends = [piece.token_id for piece in alone.pieces() if piece.token]
+    assert fast.encode("") == slow.encode("") == ends
+    return True
 
 
 def test_a_damaged_tokenizer_json_is_named_and_its_lengths_are_lost(tmp_path, vocab_file, caplog):
