@@ -1,0 +1,235 @@
+"""`plan_rows` and `RowPlan`: where each row of a model comes from, step by step or at once."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.conftest import SPECIAL, examples
+from trietok import (
+    BertTokenizer,
+    BertTokenizerFast,
+    InputError,
+    InputTypeError,
+    RowPlan,
+    UnknownTokenError,
+    plan_rows,
+    trim,
+)
+
+WORDS = ("the", "co", "##v", "##id", "vac", "##cine", "[unused0]", "[unused1]", "a", "b", "##b")
+FIRST = len(SPECIAL)
+PROFILES = (BertTokenizer, BertTokenizerFast)
+
+
+# ---- from two tokenizers -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", PROFILES)
+def test_each_token_of_another_vocabulary_takes_its_row_or_those_of_its_pieces(vocab_file, kind):
+    before = kind(vocab_file(*WORDS))
+    after = kind(vocab_file("covid", "b", "the", "##id", "☃", "##vid", name="new.txt"))
+    after.add_tokens(["vaccine bbb"])
+    plan = plan_rows(before, after, initialization="mean")
+    old, new = before.get_vocab(), after.get_vocab()
+    assert {token: plan.sources[row] for token, row in new.items() if token in old} == {
+        token: row for token, row in old.items() if token in new
+    }
+    weights = {
+        "covid": {"co": 1 / 3, "##v": 1 / 3, "##id": 1 / 3},
+        "##vid": {"##v": 0.5, "##id": 0.5},
+        "vaccine bbb": {"vac": 0.2, "##cine": 0.2, "b": 0.2, "##b": 0.4},
+        "☃": dict.fromkeys(old, 1 / len(old)),  # no piece is known
+    }
+    for token, pieces in weights.items():
+        terms = {old[piece]: pytest.approx(weight) for piece, weight in pieces.items()}
+        assert dict(plan.terms_of(new[token])) == terms
+
+
+def test_a_function_gives_the_weights_of_a_new_token(small):
+    before = small(*WORDS)
+    after = copy.deepcopy(before)
+    after.add_tokens(["covid"])
+    seen = []
+
+    def first_piece(token, pieces):
+        seen.append((token, before.convert_ids_to_tokens(pieces)))
+        return {pieces[0]: 2.0}
+
+    plan = plan_rows(before, after, initialization=first_piece)
+    assert seen == [("covid", ["co", "##v", "##id"])]
+    assert plan.terms_of(after.max_id) == ((FIRST + 1, 2.0),)
+    for weights, error in (
+        ([1.0], InputTypeError),
+        ({"co": 1.0}, InputTypeError),
+        ({1.5: 1.0}, InputTypeError),
+        ({0: None}, InputTypeError),
+        ({-1: 1.0}, InputError),
+        ({10**9: 1.0}, InputError),
+        ({0: float("nan")}, InputError),
+    ):
+        with pytest.raises(error, match="'covid'"):
+            plan_rows(before, after, initialization=lambda *_, weights=weights: weights)
+    for initialization in ("piece", "", None, 3, "distil"):
+        with pytest.raises(InputError):
+            plan_rows(before, after, initialization=initialization)
+    with pytest.raises(UnknownTokenError):
+        plan_rows(before, after, initialization="copy:nowhere")
+    with pytest.raises(InputTypeError):
+        plan_rows(before, {})
+
+
+def test_of_duplicate_lines_the_token_takes_the_row_that_texts_used(vocab_file):
+    before = BertTokenizer(vocab_file("same", "x", "same", "y"))
+    plan = plan_rows(before, before)
+    assert list(plan.sources) == list(range(before.max_id + 1))
+    after = BertTokenizer(vocab_file("y", "x", "same", name="after.txt"))
+    assert list(plan_rows(before, after).sources)[FIRST:] == [FIRST + 3, FIRST + 1, FIRST + 2]
+    twice = BertTokenizer(vocab_file("x", "same", "y", "same", name="twice.txt"))
+    plan = plan_rows(before, twice)
+    assert list(plan.sources)[FIRST:] == [FIRST + 1, FIRST + 2, FIRST + 3, FIRST + 2]
+    assert plan.lost == 1
+    trimmed = trim(before, ["same"])  # to the id where the other line stood
+    assert trimmed.plan.sources[FIRST] == FIRST + 2
+    assert plan_rows(before, trimmed.tokenizer) == trimmed.plan
+
+
+def test_a_removed_token_leaves_a_spare_row_or_zeros_where_its_row_has_moved(vocab_file):
+    before = BertTokenizer(vocab_file("x", "y"))
+    after = BertTokenizer(vocab_file("z", "w", "y", name="new.txt"))
+    after.add_tokens(["x", "v"])
+    hole = copy.deepcopy(after)
+    hole.remove_tokens(["x"])
+    plan = plan_rows(after, hole)
+    assert (plan.kept, plan.moved, plan.lost, plan.made) == (FIRST + 5, 0, 0, 0)
+    assert plan_rows(hole, after).terms_of(FIRST + 3)  # its old id had no token: it is a new one
+    plan = plan_rows(before, hole)
+    assert plan.terms_of(FIRST + 3) == ()
+    assert plan.sources[FIRST + 2] == FIRST + 1
+    compact = copy.deepcopy(after)
+    compact.remove_tokens(["x"], compact=True)
+    assert list(plan_rows(after, compact).sources) == [*range(FIRST + 3), FIRST + 4]
+
+
+TOKENS = st.lists(
+    st.sampled_from(["covid", "vaccine", "cov", "zoo", "ab", "bb", "☃", "New York", "[X]"]),
+    min_size=1,
+    max_size=3,
+    unique=True,
+)
+ENTRIES = st.lists(st.sampled_from(["covid", "cov", "##vid", "##ab", "bb"]), max_size=2)
+SLOTS = st.sampled_from(["[unused0]", "[unused1]"])
+STEPS = st.one_of(
+    st.tuples(st.just("add_tokens"), TOKENS),
+    st.tuples(st.just("add_wordpieces"), ENTRIES),
+    st.tuples(st.just("assign_unused"), SLOTS, st.sampled_from(["covid", "zoo"])),
+    st.tuples(st.just("remove"), st.booleans(), st.integers(0, 5)),
+)
+
+
+def take(tokenizer: BertTokenizer, step) -> None:
+    """One step of a history, where the tokenizer allows it."""
+    if step[0] == "remove":
+        removable = sorted(set(tokenizer.get_added_vocab()) - set(SPECIAL))
+        if removable:
+            tokenizer.remove_tokens([removable[step[2] % len(removable)]], compact=step[1])
+        return
+    with contextlib.suppress(ValueError, KeyError):  # no slot is left, or the token is known
+        getattr(tokenizer, step[0])(*step[1:])
+
+
+@examples(60)
+@given(kind=st.sampled_from(PROFILES), steps=st.lists(STEPS, min_size=1, max_size=6))
+def test_the_plans_of_the_steps_are_the_plan_of_the_whole(kind, steps, tmp_path_factory):
+    path = tmp_path_factory.getbasetemp() / "histories.txt"
+    path.write_text("".join(f"{token}\n" for token in (*SPECIAL, *WORDS)), encoding="utf-8")
+    states = [kind(path)]
+    for step in steps:
+        states.append(copy.deepcopy(states[-1]))
+        take(states[-1], step)
+    composed, *others = itertools.starmap(plan_rows, itertools.pairwise(states))
+    for plan in others:
+        composed = composed.then(plan)
+    direct = plan_rows(states[0], states[-1])
+    assert (composed.before, composed.after) == (direct.before, direct.after)
+    assert (composed.rows_before, composed.rows_after) == (direct.rows_before, direct.rows_after)
+    old = states[0].get_vocab()
+    for token, row in states[-1].get_vocab().items():
+        if all(token in state.get_vocab() for state in states):
+            assert composed.sources[row] == direct.sources[row] == old[token], token
+        elif token not in old:
+            for plan in (composed, direct):
+                assert plan.sources[row] < 0, token
+                assert sum(weight for _, weight in plan.terms_of(row)) == pytest.approx(1), token
+
+
+# ---- plans of plans ------------------------------------------------------------------------------
+
+ADDING = RowPlan("A", "B", 3, 5, [0, 1, 2, ~0, ~0], [((0, 1.0),)])
+DROPPING = RowPlan("A", "B", 3, 2, [0, 2])
+MIXING = RowPlan("B", "C", 5, 4, [3, 0, ~0, ~1], [((1, 0.5), (4, -2.0)), ()])
+
+
+def test_plans_in_a_row_are_one_plan_and_a_plan_without_losses_has_a_way_back():
+    both = ADDING.then(MIXING)
+    assert (both.before, both.after, both.rows_before, both.rows_after) == ("A", "C", 3, 4)
+    assert [dict(both.terms_of(row)) for row in range(4)] == [
+        {0: 1.0},
+        {0: 1.0},
+        {1: 0.5, 0: -2.0},
+        {},
+    ]
+    assert (ADDING.kept, ADDING.made, ADDING.lost, DROPPING.lost) == (3, 2, 0, 1)
+    assert DROPPING.new_rows_of() == {0: 0, 2: 1}
+    there_and_back = ADDING.then(ADDING.inverse())
+    assert list(there_and_back.sources) == [0, 1, 2]
+    assert (there_and_back.before, there_and_back.after) == ("A", "A")
+    with pytest.raises(InputError):
+        DROPPING.inverse()
+
+
+def test_numbers_that_contradict_one_another_are_refused():
+    for arguments in (
+        (3, 2, [0]),
+        (3, 1, [3]),
+        (3, 1, [~0]),
+        (3, 1, [0], [((3, 1.0),)]),
+        (3, 1, [0], [((0, float("inf")),)]),
+    ):
+        with pytest.raises(InputError):
+            RowPlan("A", "B", *arguments)
+    with pytest.raises(InputError):
+        DROPPING.then(DROPPING)
+    with pytest.raises(InputTypeError):
+        DROPPING.then("plan")
+
+
+@pytest.mark.parametrize(
+    ("plan", "rows", "multiple_of", "sources"),
+    [
+        (ADDING, 3, 1, [0, 1, 2, -1, -1]),
+        (ADDING, 3, 8, [0, 1, 2, -1, -1, None, None, None]),
+        (ADDING, 4, 1, [0, 1, 2, -1, -1]),  # the spare row is taken over
+        (ADDING, 7, 8, [0, 1, 2, -1, -1, 5, 6, None]),
+        (DROPPING, 8, 1, [0, 2]),  # rows are lost anyway: spare ones go, too
+        (DROPPING, 8, 4, [0, 2, None, None]),
+    ],
+)
+def test_a_plan_for_a_model_with_spare_rows_keeps_or_takes_them_over(
+    plan, rows, multiple_of, sources
+):
+    fitted = plan.for_model(rows, multiple_of)
+    assert (fitted.rows_before, fitted.rows_after) == (rows, len(sources))
+    for row, source in enumerate(sources):
+        if source is None:
+            assert fitted.terms_of(row) == ()
+        else:
+            assert fitted.sources[row] == source
+    for wrong in ((2, 1), (3, 0), (3, -8), (3, 2.0), (3, True)):
+        with pytest.raises(InputError):
+            plan.for_model(*wrong)
