@@ -9,8 +9,18 @@ import unicodedata
 from hypothesis import strategies as st
 
 import trietok
+from tests.conftest import SPECIAL
 
-SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+# All classes of BERT's family, by name.
+KINDS = {
+    name: kind
+    for name in sorted(trietok.__all__)
+    if isinstance(kind := getattr(trietok, name), type)
+    and issubclass(kind, trietok.BertTokenizer)
+    and name != "BertJapaneseTokenizer"
+}
+# The special tokens of relatives that have other names for them.
+OTHER_TOKENS = ["<s>", "</s>", "<pad>", "<unk>", "<cls>", "<sep>", "<mask>", "[QUESTION]"]
 BASE = [*SPECIAL, "un", "##able", "the"]  # ids 0 to 7
 CONFIG = "tokenizer_config.json"
 MAP = "special_tokens_map.json"
@@ -266,6 +276,7 @@ BROKEN = {
         {**vocab(), CONFIG: {"model_input_names": ["input_ids"]}},
         {("model-input-names", None, None)},
     ),
+    "another kind": ({"vocab.json": {"a": 0}, "merges.txt": "#version: 0.2\n"}, {("other-kind", None, None)}),
     "several at once": (
         {**vocab("un", "x ", "Zoo", ""), "config.json": {"vocab_size": 11}},
         {

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import trietok
 from tests.conftest import SPECIAL, examples, often
+from tests.vocabulary.directories import KINDS, OTHER_TOKENS
 from tests.vocabulary.parts import reloaded
 from trietok import (
     AddedToken,
@@ -24,14 +25,6 @@ from trietok import (
     UnknownTokenError,
     VocabularyError,
     plan_rows,
-)
-
-KINDS = sorted(
-    name
-    for name in trietok.__all__
-    if isinstance(kind := getattr(trietok, name), type)
-    and issubclass(kind, BertTokenizer)
-    and name != "BertJapaneseTokenizer"
 )
 
 
@@ -129,9 +122,8 @@ def test_texts_keep_their_tokens_whatever_the_vocabulary():
 
 @pytest.mark.parametrize("name", KINDS)
 def test_every_class_is_trimmed_saved_and_loaded(name, tmp_path):
-    kind = getattr(trietok, name)
-    others = ["<unk>", "<s>", "</s>", "<pad>", "<mask>", "<cls>", "<sep>", "[QUESTION]", "."]
-    lines = ["x", *SPECIAL, *others, "a", "##b", "c", "##d"]
+    kind = KINDS[name]
+    lines = ["x", *SPECIAL, *OTHER_TOKENS, ".", "a", "##b", "c", "##d"]
     tokenizer = kind(written(tmp_path / "vocab.txt", lines), do_lower_case=False)
     tokenizer.add_tokens(["C-3"])
     trimmed = trietok.trim(tokenizer, ["ab C-3", "e"])
