@@ -248,14 +248,3 @@ def test_the_copy_is_written_into_no_directory_that_holds_something(tmp_path):
             fix(folder, out)
     (tmp_path / "empty").mkdir()
     assert fix(folder, tmp_path / "empty").after.ok
-
-
-@pytest.mark.parametrize("in_files", [False, True])
-def test_chat_templates_go_with_the_copy(tmp_path, in_files):
-    templates = {"default": "{{ messages }}", "short": "{{ messages[0"}
-    folder = make(tmp_path / "plain", vocab("un"))
-    tokenizer = BertTokenizer.from_pretrained(folder, chat_template=templates)
-    tokenizer.save_pretrained(tmp_path / "model", save_jinja_files=in_files)
-    assert fix(tmp_path / "model", tmp_path / "out").changes
-    assert BertTokenizer.from_pretrained(tmp_path / "out").chat_template == templates
-    assert ("chat_template" in json.loads((tmp_path / "out" / CONFIG).read_text())) != in_files

@@ -336,17 +336,6 @@ def test_the_report_shows_the_first_token_that_differs_and_the_dict_holds_all(mo
     assert values["changed_texts"][0]["locked_ids"] == [2, 5, 10, 3]
 
 
-def test_a_guess_is_never_told_as_what_the_lock_had(model):
-    # The other profile would give the lock's tokens, but the lock says that it had this one.
-    lock, other = (
-        trietok.lock(kind.from_pretrained(model), ["a\u0378b"])
-        for kind in (BertTokenizer, BertTokenizerFast)
-    )
-    lock = dataclasses.replace(lock, texts=other.texts)
-    found = trietok.verify(BertTokenizer.from_pretrained(model), lock)
-    assert (found.differing, why(found, 1)) == (1, "the reason is not known")
-
-
 def test_a_composed_and_a_decomposed_word_are_told_apart_by_their_code_points(vocab_file):
     path = vocab_file("манман", "\u0441", "##\u0438\u0304", "##\u04e3")
     composing, other = (
@@ -434,21 +423,14 @@ def test_a_change_of_tokenizer_json_is_caught_by_tokenizers(model, part, values,
     assert reason in why(trietok.verify("tokenizers", lock, model=model), number)
 
 
-def test_a_tokenizer_json_that_cuts_and_pads_texts_is_named(model):
+def test_texts_that_tokenizer_json_cuts_are_counted(model):
     fast = BertTokenizerFast.from_pretrained(model)
     fast.save_pretrained(model)
     lock = trietok.lock(fast, ["hello", "hello world hello"])
-    rule = {"direction": "Right", "strategy": "LongestFirst", "stride": 0}
-    for longest, is_ok, truncated in ((4, False, 1), (5, True, 0)):
-        cut = {**rule, "max_length": longest}
-        change_json(model, lambda values, cut=cut: values.update(truncation=cut))
-        found = trietok.verify("tokenizers", lock, model=model)
-        assert (found.ok, found.truncates_to, found.truncated) == (is_ok, longest, truncated)
-    padding = {"strategy": {"Fixed": 16}, "direction": "Right", "pad_to_multiple_of": None}
-    padding |= {"pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"}
-    change_json(model, lambda values: values.update(truncation=None, padding=padding))
-    padded = trietok.verify("tokenizers", lock, model=model)
-    assert (padded.ok, padded.pads, padded.truncates_to) == (True, True, None)
+    cut = {"direction": "Right", "strategy": "LongestFirst", "stride": 0, "max_length": 4}
+    change_json(model, lambda values: values.update(truncation=cut))
+    found = trietok.verify("tokenizers", lock, model=model)
+    assert (found.ok, found.truncates_to, found.truncated) == (False, 4, 1)
 
 
 # ---- libraries in processes of their own ---------------------------------------------------------
@@ -506,20 +488,6 @@ def test_the_libraries_give_the_ids_of_the_lock(tmp_path, engine):
     found = trietok.verify(engine, lock)
     assert found.ok or engine == "flash-tokenizer", str(found)
     assert found.version
-
-
-@pytest.mark.engines
-@pytest.mark.parametrize("engine", ["transformers", "transformers-fast"])
-def test_planted_changes_are_caught_in_transformers(model, vocab_file, engine):
-    lock = trietok.lock(BertTokenizerFast.from_pretrained(model), TEXTS[:1])
-    assert trietok.verify(engine, lock, model=model).ok
-    (model / "tokenizer_config.json").write_text(
-        '{"tokenizer_class": "BertTokenizer", "mask_token": "hello"}'
-    )
-    found = trietok.verify(engine, lock, model=model)
-    assert found.changed_special["mask_token"] == (("[MASK]", 4), ("hello", 5))
-    vocab_file("hello", "mars", *WORDS[2:])
-    found = trietok.verify(engine, lock, model=model)
-    assert [each.number for each in found.changed_texts] == [1]
-    assert found.changed_texts[0].tokens == ["[CLS]", "hello", "[UNK]", "[SEP]"]
-    assert "“world”, which is no token here now" in why(found, 1)
+    changed = lock.texts[0]._replace(tokens=lock.texts[1].tokens, ids=lock.texts[1].ids)
+    found = trietok.verify(engine, dataclasses.replace(lock, texts=[changed, *lock.texts[1:]]))
+    assert found.changed_texts[0].number == 1
