@@ -137,3 +137,8 @@ def stop_at_the_rename(directory: Path, signal_: int, is_before: bool) -> None:
             os.kill(os.getpid(), signal_)
 
     os.rename = renamed
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}

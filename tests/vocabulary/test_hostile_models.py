@@ -19,6 +19,7 @@ from tests.cli.commands import environment, posix
 from tests.vocabulary.models import (
     WORDS,
     bert,
+    contents,
     header_of,
     numbers,
     save_model,
@@ -205,22 +206,25 @@ def test_weights_of_other_formats_or_in_a_folder_are_named_with_what_to_do(make)
 
 
 def test_a_plan_for_another_vocabulary_is_refused(make, small, tmp_path):
-    model, other = make(), small("other")
-    before = BertTokenizer.from_pretrained(model)
-    after = BertTokenizer.from_pretrained(model)
+    model, other, out = make(), small("other"), tmp_path / "out"
+    before, after = (BertTokenizer.from_pretrained(model) for _ in range(2))
     after.add_wordpieces(["covid"])
-    plan, out = plan_rows(before, after), tmp_path / "out"
-    with pytest.raises(InputError):
-        apply_rows(plan, model, out, tokenizer=before)
-    for wrong in (("plan.json", model, out), (plan, model, out, "new")):
-        with pytest.raises(InputTypeError):
-            apply_rows(*wrong[:3], **({"tokenizer": wrong[3]} if wrong[3:] else {}))
+    plan = plan_rows(before, after)
+    for wrong, tokenizer, kind in (
+        (plan, before, InputError),
+        (plan, "new", InputTypeError),
+        ("plan.json", after, InputTypeError),
+    ):
+        with pytest.raises(kind):
+            apply_rows(wrong, model, out, tokenizer=tokenizer)
     other.save_pretrained(model)
     with pytest.raises(InputError) as caught:
         apply_rows(plan, model, out)
     for tokenizer in (before, other):
         assert tokenizer.fingerprint() in str(caught.value)
     assert not out.exists()
+    (model / "vocab.txt").unlink()
+    assert apply_rows(plan, model, out).rows_after == ROWS + 1  # nothing tells whose model it is
 
 
 # ---- what is no file, and links ------------------------------------------------------------------
@@ -306,11 +310,6 @@ def test_links_to_what_is_outside_are_not_copied_and_links_inside_are_followed(m
     assert sorted(applied.copied) == ["inside.txt", "modules.json", "own.txt", "round.txt"]
     assert "absolute.txt" in str(applied)
     assert not any(b"1234" in content for content in contents(tmp_path / "out").values())
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    paths = (path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
 def test_a_snapshot_of_a_hub_cache_is_followed_to_its_blobs_and_nowhere_else(make, tmp_path):

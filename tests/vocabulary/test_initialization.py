@@ -206,7 +206,7 @@ def test_the_same_bytes_each_time_and_the_callers_random_numbers_stay(make, tmp_
     assert one == two
 
 
-def test_the_commands_fit_rows(make, tmp_path):
+def test_the_command_fits_rows(make, tmp_path):
     directory = make("BertForMaskedLM")
     (tmp_path / "terms.txt").write_text("\n".join(TERMS))
     given = ("adapt", "-m", str(directory), "--terms", str(tmp_path / "terms.txt"))
@@ -215,10 +215,6 @@ def test_the_commands_fit_rows(make, tmp_path):
     assert any(line.startswith("4 rows fitted in") for line in lines)
     (line,) = out(*given, "--dry-run", *fits, "--json")
     assert json.loads(line)["fitted"] is None
-    rows = ("rows", "-m", str(directory), "--new-tokenizer", str(tmp_path / "out"))
-    out(*rows, "-o", str(tmp_path / "rows"), *fits)
-    one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("out", "rows"))
-    assert one == two
     error(*given, "-o", str(tmp_path / "no"), "--initialization-seconds", "5")
 
 

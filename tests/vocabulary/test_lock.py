@@ -350,24 +350,20 @@ def test_a_composed_and_a_decomposed_word_are_told_apart_by_their_code_points(vo
 
 
 class Encodes:
-    """Any object that encodes, with other ids for some texts."""
+    """An object that encodes, with other ids for some texts."""
 
-    def __init__(self, model, ids=None, mask=None):
+    def __init__(self, model, ids=None):
         self.tokenizer, self.ids = BertTokenizer.from_pretrained(model), ids or {}
-        if mask:
-            roles = {role: self.tokenizer.special_tokens_map[role] for role in ROLES}
-            self.special_tokens_map = {**roles, "mask_token": mask}
 
     def encode(self, text):
         return self.ids.get(text) or self.tokenizer.encode(text)
 
-    def __getattr__(self, name):
-        if name == "special_tokens_map":
-            raise AttributeError(name)
-        return getattr(self.tokenizer, name)
 
-
-ROLES = ("cls_token", "sep_token", "unk_token", "pad_token")
+class HasRoles(Encodes):
+    def __init__(self, model, mask):
+        super().__init__(model)
+        self.special_tokens_map = {**self.tokenizer.special_tokens_map, "mask_token": mask}
+        self.convert_tokens_to_ids = self.tokenizer.convert_tokens_to_ids
 
 
 def test_any_object_that_encodes_is_verified(model):
@@ -375,8 +371,8 @@ def test_any_object_that_encodes_is_verified(model):
     assert trietok.verify(Encodes(model), lock).ok
     found = trietok.verify(Encodes(model, {"hello world": [2, 5]}), lock)
     assert [each[:4] for each in found.changed_texts] == [(1, "hello world", [2, 5, 6, 3], [2, 5])]
-    assert trietok.verify(Encodes(model, mask="[MASK]"), lock).ok
-    found = trietok.verify(Encodes(model, mask="hello"), lock)
+    assert trietok.verify(HasRoles(model, "[MASK]"), lock).ok
+    found = trietok.verify(HasRoles(model, "hello"), lock)
     assert (found.ok, found.changed_special) == (
         False,
         {"mask_token": (("[MASK]", 4), ("hello", 5))},
