@@ -122,11 +122,8 @@ def test_a_dry_run_shows_the_words_in_a_table_and_writes_nothing(model, tmp_path
     assert adapted.before.texts == len(TEXTS) + 2
     assert adapt(directory, None, ["", "a"], terms=["covid"]).before.texts == 2
     assert adapt(directory, None, terms=["the"]).new == []
-
-
-def test_phrases_of_the_texts_become_added_tokens(model, out):
     texts = [*TEXTS, "No atrial fibrillation", "ATRIAL FIBRILLATION again"] * 3
-    assert "atrial fibrillation" in adapt(model(), out, texts, phrases=2).terms.added
+    assert "atrial fibrillation" in adapt(directory, None, texts, phrases=2).terms.added
 
 
 @pytest.mark.parametrize("kind", KINDS)
