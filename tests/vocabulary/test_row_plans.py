@@ -30,27 +30,6 @@ PROFILES = (BertTokenizer, BertTokenizerFast)
 # ---- from two tokenizers -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", PROFILES)
-def test_each_token_of_another_vocabulary_takes_its_row_or_those_of_its_pieces(vocab_file, kind):
-    before = kind(vocab_file(*WORDS))
-    after = kind(vocab_file("covid", "b", "the", "##id", "☃", "##vid", name="new.txt"))
-    after.add_tokens(["vaccine bbb"])
-    plan = plan_rows(before, after, initialization="mean")
-    old, new = before.get_vocab(), after.get_vocab()
-    assert {token: plan.sources[row] for token, row in new.items() if token in old} == {
-        token: row for token, row in old.items() if token in new
-    }
-    weights = {
-        "covid": {"co": 1 / 3, "##v": 1 / 3, "##id": 1 / 3},
-        "##vid": {"##v": 0.5, "##id": 0.5},
-        "vaccine bbb": {"vac": 0.2, "##cine": 0.2, "b": 0.2, "##b": 0.4},
-        "☃": dict.fromkeys(old, 1 / len(old)),  # no piece is known
-    }
-    for token, pieces in weights.items():
-        terms = {old[piece]: pytest.approx(weight) for piece, weight in pieces.items()}
-        assert dict(plan.terms_of(new[token])) == terms
-
-
 def test_a_function_gives_the_weights_of_a_new_token(small):
     before = small(*WORDS)
     after = copy.deepcopy(before)
@@ -64,6 +43,11 @@ def test_a_function_gives_the_weights_of_a_new_token(small):
     plan = plan_rows(before, after, initialization=first_piece)
     assert seen == [("covid", ["co", "##v", "##id"])]
     assert plan.terms_of(after.max_id) == ((FIRST + 1, 2.0),)
+    other = small("covid", "b", "the", "☃")
+    plan = plan_rows(before, other, initialization="mean")
+    assert list(plan.sources)[FIRST + 1 : FIRST + 3] == [FIRST + 9, FIRST]
+    assert dict(plan.terms_of(FIRST)) == dict.fromkeys(range(FIRST + 1, FIRST + 4), 1 / 3)
+    assert len(plan.terms_of(FIRST + 3)) == before.max_id + 1  # no piece is known
     for weights, error in (
         ([1.0], InputTypeError),
         ({"co": 1.0}, InputTypeError),

@@ -51,19 +51,6 @@ def check_added(tokenizer, texts, found) -> None:
 # ---- which words, in which order -----------------------------------------------------------------
 
 
-def test_words_are_ranked_by_the_tokens_saved(small):
-    tokenizer = small(*LETTERS, *PIECES)
-    found = suggest(tokenizer, ["Covid covid sos", "vis covid sos"])
-    assert [each[:5] for each in found.suggestions] == [
-        ("sos", 2, ["s", "##o", "##s"], 4, False),
-        ("covid", 3, ["co", "##vid"], 3, False),
-        ("vis", 1, ["v", "##i", "##s"], 2, False),
-    ]
-    nothing = suggest(tokenizer, ["c o", "d"])
-    assert (nothing.suggestions, nothing.milestones, nothing.tokens_after) == ([], [], 3)
-    assert "nothing to suggest" in str(nothing)
-
-
 def test_words_are_those_that_the_tokenizer_splits_texts_into(small):
     texts = ["CÖD-cod 東 co\u00add", "c" * 101 + " " + "c" * 100]
     assert words(suggest(small(*LETTERS), texts)) == ["c" * 100, "cod", "-", "東"]
@@ -148,6 +135,9 @@ def test_suggestions_are_readable_and_json(small):
     lines = [line.split() for line in str(found).split("\n")]
     assert ["covid", "2", "2", "co", "##vid"] in lines
     assert ["€", "1"] in lines
+    nothing = suggest(small(*LETTERS), ["c o", "d"])
+    assert (nothing.suggestions, nothing.milestones, nothing.tokens_after) == ([], [], 3)
+    assert "nothing to suggest" in str(nothing)
     values = json.loads(json.dumps(found.to_dict()))
     assert values["suggestions"][0]["pieces"] == ["co", "##vid"]
     assert values["changed"][0]["text"] == "covids"

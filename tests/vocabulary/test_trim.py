@@ -154,18 +154,6 @@ def test_a_piece_that_makes_a_word_unknown_is_kept(small):
     assert entries(trietok.trim(tokenizer, ["a" * 100, "b"]).tokenizer) == ["a", "##a", "b"]
 
 
-@pytest.mark.parametrize("compact", [False, True])
-def test_added_tokens_of_a_cased_fast_tokenizer_stay_as_they_are_written(tmp_path, compact):
-    vocabulary = written(tmp_path / "vocab.txt", [*SPECIAL, "x", "a"])
-    tokenizer = BertTokenizerFast(vocabulary, do_lower_case=False)
-    tokenizer.add_tokens(["Zz", AddedToken("Ab"), "AbC"])
-    if compact:
-        tokenizer.remove_tokens("Zz", compact=True)
-        assert tokenizer.tokenize("AbC Ab") == ["AbC", "Ab"]
-    trimmed = trietok.trim(tokenizer, ["a Ab AbC"])
-    assert trimmed.tokenizer.tokenize("AbC Ab a x") == ["AbC", "Ab", "a", "[UNK]"]
-
-
 # ---- what is kept besides that -------------------------------------------------------------------
 
 
