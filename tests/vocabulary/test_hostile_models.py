@@ -4,6 +4,7 @@ and nothing beyond it is copied.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -265,21 +266,23 @@ ODD_FILES = {
 
 
 @posix
-@pytest.mark.parametrize("kind", ODD_FILES)
-def test_what_is_no_regular_file_keeps_nobody_waiting(make, tmp_path, kind):
-    models = []
-    for name in (*ODD, *NEEDED):
+def test_what_is_no_regular_file_keeps_nobody_waiting(make, tmp_path):
+    models, names = [], (*ODD, *NEEDED)
+    for number, (kind, name) in enumerate(itertools.product(ODD_FILES, names)):
         shards = 2 if name == INDEX or "-of-" in name else 1
-        models.append(make(f"model {len(models)}", shards=shards))
+        models.append(make(str(number), shards=shards))
         (models[-1] / name).unlink(missing_ok=True)
         ODD_FILES[kind](str(models[-1] / name))
     command = [sys.executable, "-c", ADAPT, *map(str, models)]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=600)
     lines = done.stdout.splitlines()
-    assert lines[: len(ODD)] == ["adapted without"] * len(ODD), done.stderr
-    for name, line in zip(NEEDED, lines[len(ODD) :], strict=True):
-        assert line.startswith("refused: ")
-        assert name in line
+    assert len(lines) == len(models), done.stderr
+    for (kind, name), line in zip(itertools.product(ODD_FILES, names), lines, strict=True):
+        if name in ODD:
+            assert line == "adapted without", (kind, name)
+        else:
+            assert line.startswith("refused: "), (kind, name)
+            assert name in line, kind
     assert not list(tmp_path.glob("*-out/modules.json"))
 
 
