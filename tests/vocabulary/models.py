@@ -10,35 +10,51 @@ from pathlib import Path
 import numpy as np
 
 from trietok import BertTokenizer, plan_rows
-from trietok.files.safetensors import header_bytes, read_header
 
-DTYPES = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "BF16": np.uint16}
+DTYPES = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "BF16": np.uint16, "I8": np.int8}
 WORDS = ("the", "co", "##v", "##id", "vac", "##cine")  # ids from 5
 
 
 def write_tensors(path: Path, tensors: dict[str, tuple[str, np.ndarray]], metadata=None) -> None:
     """A .safetensors file; bfloat16 is given as its bits."""
-    head = header_bytes(
-        {name: (dtype, array.shape) for name, (dtype, array) in tensors.items()}, metadata
-    )
-    path.write_bytes(head + b"".join(array.tobytes() for _, array in tensors.values()))
+    header, end = {"__metadata__": metadata} if metadata else {}, 0
+    for name, (dtype, array) in tensors.items():
+        offsets = [end, end + array.nbytes]
+        header[name] = {"dtype": dtype, "shape": array.shape, "data_offsets": offsets}
+        end = offsets[1]
+    write_header(path, header, b"".join(array.tobytes() for _, array in tensors.values()))
+
+
+def write_header(path: Path, header: dict | bytes, content: bytes | None = None) -> None:
+    """Write the header of a .safetensors file; what follows it stays, if no content is given."""
+    head = header if isinstance(header, bytes) else json.dumps(header).encode()
+    if content is None:
+        raw = path.read_bytes()
+        content = raw[8 + int.from_bytes(raw[:8], "little") :]
+    path.write_bytes(len(head).to_bytes(8, "little") + head + content)
+
+
+def header_of(path: Path) -> dict:
+    raw = path.read_bytes()
+    return json.loads(raw[8 : 8 + int.from_bytes(raw[:8], "little")])
 
 
 def read_tensors(path: Path) -> dict[str, np.ndarray]:
-    """Each tensor as an array of its bits' type: bfloat16 as uint16."""
-    header, raw = read_header(path), path.read_bytes()
-    return {
-        name: (
-            np.frombuffer(
-                raw, DTYPES[tensor.dtype], offset=header.length + tensor.start, count=_count(tensor)
-            ).reshape(tensor.shape)
-        )
-        for name, tensor in header.tensors.items()
-    }
-
-
-def _count(tensor) -> int:
-    return int(np.prod(tensor.shape, dtype=int))
+    """Each tensor of a file, or of all files of a directory, as an array of its bits' type:
+    bfloat16 as uint16.
+    """
+    if path.is_dir():
+        files = sorted(path.glob("*.safetensors"))
+        return {name: array for file in files for name, array in read_tensors(file).items()}
+    raw = path.read_bytes()
+    start = 8 + int.from_bytes(raw[:8], "little")
+    arrays = {}
+    for name, tensor in header_of(path).items():
+        if name != "__metadata__":
+            first, last = (start + offset for offset in tensor["data_offsets"])
+            array = np.frombuffer(raw[first:last], DTYPES[tensor["dtype"]])
+            arrays[name] = array.reshape(tensor["shape"])
+    return arrays
 
 
 def numbers(*shape: int, dtype: str = "F32", seed: int = 0) -> tuple[str, np.ndarray]:
@@ -121,3 +137,8 @@ def stop_at_the_rename(directory: Path, signal_: int, is_before: bool) -> None:
             os.kill(os.getpid(), signal_)
 
     os.rename = renamed
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}

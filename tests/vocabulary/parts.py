@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 
-from trietok.workbench.comparing.compare import Comparison
+from trietok import Comparison
 
 WORDS = tuple("ab abc ##c ##d x ##x [unused0] [unused1] [unused2] 東 é AB Q".split())
 

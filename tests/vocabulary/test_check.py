@@ -1,0 +1,457 @@
+"""`check`: each fault that is planted is found and nothing else, `fix` mends it or says why not, and
+what is saved has no fault.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import tempfile
+import unicodedata
+
+import pytest
+import transformers
+from hypothesis import given
+from hypothesis import strategies as st
+
+import trietok
+from tests.cli.commands import ROOT
+from tests.conftest import examples
+from tests.vocabulary.directories import (
+    ADDED,
+    BASE,
+    BROKEN,
+    CONFIG,
+    KINDS,
+    LETTERS,
+    MAP,
+    OPTIONS,
+    OTHER_TOKENS,
+    SPECIAL,
+    decoder,
+    entries,
+    found,
+    lines,
+    make,
+    vocab,
+    words,
+)
+from tests.vocabulary.faults import FAULTS, NAMES, fault_of, plant
+from tests.vocabulary.test_model_directories import FOLDERS
+from tests.vocabulary.variants import VARIANTS, write_variant
+from trietok import BertTokenizer, check, fix
+
+
+def faults_of(report: trietok.CheckReport) -> list[trietok.Finding]:
+    return report.errors + report.warnings
+
+
+# ---- planted faults ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gone", ["", "tokenizer.json", "vocab.txt"])
+def test_the_directory_that_faults_are_planted_in_has_none(tmp_path, gone):
+    folder = shutil.copytree(FAULTS / "base", tmp_path / "model", ignore=lambda *_: {gone})
+    assert not faults_of(check(folder))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_planted_fault_is_found_and_nothing_else_and_mended_or_not(name, tmp_path):
+    fault = fault_of(name)
+    folder = plant(name, tmp_path / "model")
+    report = check(folder)
+    findings = faults_of(report)
+    for wanted in fault["findings"]:
+        message = wanted.pop("message")
+        alike = [
+            each
+            for each in findings
+            if message in each.message
+            and all(getattr(each, key) == value for key, value in wanted.items())
+        ]
+        assert alike, wanted
+        findings.remove(alike[0])
+        assert f"so: {alike[0].consequence}" in str(report)
+        for part in re.split(r"\b(?:DIR|OUT)\b|\((?:DIR|OUT)\)", f"do: {alike[0].repair}"):
+            assert part in str(report)  # which names the directory, and one next to it
+    assert not findings
+    assert not re.search(r"\b(?:DIR|OUT)\b", str(report))
+    if fault["fix"] == "refuses":
+        with pytest.raises(trietok.FileFormatError):
+            fix(folder, tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+        return
+    result = fix(folder, tmp_path / "out")
+    left = {finding.code for finding in faults_of(result.after)}
+    stays = {finding.code for finding in faults_of(report)} if fault["fix"] == "stays" else set()
+    assert left <= stays
+    new_ids = BertTokenizer.from_pretrained(result.out).get_vocab()
+    changes = "\n".join(result.changes)
+    for token, token_id in BertTokenizer.from_pretrained(folder).get_vocab().items():
+        new_id = new_ids.get(token)
+        moved = f"{token!r} has the id {new_id} instead of {token_id}"
+        assert new_id == token_id or (f"{token!r} is " if new_id is None else moved) in changes
+
+
+@pytest.mark.parametrize(("files", "planted"), BROKEN.values(), ids=BROKEN)
+def test_each_line_and_token_at_fault_is_named(tmp_path, files, planted):
+    report = check(make(tmp_path / "model", files))
+    assert found(report) == planted
+    assert len(report.findings) == len(planted)
+    if report.ok:
+        BertTokenizer.from_pretrained(tmp_path / "model")
+    json.dumps(report.to_dict())
+    assert report.summary in str(report)
+
+
+UNSUITED = [
+    ("trietok-multi", {"do_lower_case": False, "strip_accents": True}, "accented-vocabulary"),
+    ("trietok-en", {"do_lower_case": True, "strip_accents": False}, "unaccented-vocabulary"),
+    ("trietok-zh", {"tokenize_chinese_chars": False}, "chinese-vocabulary"),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "code"), UNSUITED)
+def test_a_built_in_vocabulary_is_healthy_and_options_that_do_not_suit_it_are_named(
+    tmp_path, name, options, code
+):
+    BertTokenizer.from_pretrained(name).save_pretrained(tmp_path)
+    report = check(tmp_path)
+    assert (report.is_healthy, report.summary.partition(":")[0]) == (True, "healthy")
+    path = tmp_path / CONFIG
+    config = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(config | options), encoding="utf-8")
+    assert [finding.code for finding in check(tmp_path).warnings] == [code]
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_what_transformers_5_leaves_out_is_named(name, tmp_path):
+    """What it does leave out is measured by tests/parity/test_transformers5.py, with the same
+    directories.
+    """
+    report = check(write_variant(name, tmp_path / "model"))
+    dropped = [note.message for note in report.notes if note.code == "transformers-5-drops"]
+    assert [message.partition(" does not use ")[2] for message in dropped] == (
+        [VARIANTS[name].dropped] if VARIANTS[name].dropped else []
+    )
+
+
+# Codes of findings that other files plant: tests/files, and test_model_directories.py.
+ELSEWHERE = {"other-stages", "save-unfinished", "tokenizer-in-folder"}
+# It takes a fast class that fails where no rule of `check` says why.
+UNPLANTED = {"fast-does-not-load"}
+
+
+def test_each_finding_of_the_documentation_is_planted():
+    page = (ROOT / "docs" / "checking.md").read_text(encoding="utf-8")
+    table = page.partition("## All findings")[2]
+    codes = set(re.findall(r"`([a-z0-9]+(?:-[a-z0-9]+)+)`", table))
+    planted = {finding["code"] for name in NAMES for finding in fault_of(name)["findings"]}
+    planted |= {code for _, findings in BROKEN.values() for code, _, _ in findings}
+    planted |= {code for *_, code in UNSUITED} | {code for _, code, _ in FOLDERS.values()}
+    assert codes - planted == ELSEWHERE | UNPLANTED | {"transformers-5-drops"}
+    assert planted - codes == {"tab"}  # one word, as others that are no codes
+
+
+# ---- what a report holds -------------------------------------------------------------------------
+
+
+def test_a_finding_has_its_severity_ids_file_and_lines(tmp_path):
+    report = check(make(tmp_path, {**vocab("un", "un"), CONFIG: decoder(id7="[NEW]")}))
+    clash, duplicate = report.findings
+    assert (clash.severity, clash.token_id, clash.other_token) == ("error", 7, "the")
+    assert clash.file == CONFIG
+    assert (duplicate.severity, duplicate.token_id, duplicate.lines) == ("warning", 9, (6, 9, 10))
+    assert not report.ok
+    assert (report.errors, report.warnings, report.notes) == ([clash], [duplicate], [])
+    assert report.to_dict()["findings"][1]["lines"] == [6, 9, 10]
+
+
+@pytest.mark.parametrize("config", [{}, decoder(id7="the")])
+def test_the_id_that_a_duplicate_is_said_to_have_is_the_one_it_has(tmp_path, config):
+    folder = make(tmp_path, {**vocab("the"), CONFIG: config})
+    (duplicate,) = check(folder).findings
+    tokenizer = BertTokenizer.from_pretrained(folder)
+    assert tokenizer("the", add_special_tokens=False).input_ids == [duplicate.token_id]
+
+
+def test_many_notes_are_shown_as_one_and_json_has_them_all(tmp_path):
+    report = check(make(tmp_path, vocab(*(f"##{sign}" for sign in "!?.,;:-"))))
+    values = report.to_dict()
+    assert values["counts"] == {"unreachable-punctuation": 7}
+    assert (values["notes"], len(values["findings"])) == (1, 7)
+    assert "'##-'" not in str(report)
+    assert "'##-'" in report.text(every=True)
+
+
+def test_a_vocabulary_file_is_checked_alone(tmp_path):
+    path = tmp_path / "words.txt"
+    path.write_text(lines(*BASE, "Un"))
+    (tmp_path / CONFIG).write_text('{"do_lower_case": false}')  # which is not its own
+    assert found(check(path)) == {("unreachable-case", 9, "Un")}
+    assert check(path).findings[0].file == "words.txt"
+    assert check("trietok-en").ok
+
+
+def test_words_of_several_chinese_characters(tmp_path):
+    chinese = [chr(0x4E00 + n) for n in range(200)]
+    report = check(make(tmp_path, vocab(*chinese, *map("".join, itertools.pairwise(chinese)))))
+    assert [finding.code for finding in report.warnings] == ["chinese-vocabulary"]
+
+
+def test_a_short_added_token_cuts_words(tmp_path):
+    tokenizer = BertTokenizer.from_pretrained("trietok-en")
+    tokenizer.add_tokens(["er", trietok.AddedToken("ing", single_word=True)])
+    tokenizer.save_pretrained(tmp_path)
+    (warning,) = check(tmp_path).warnings
+    assert (warning.code, warning.token, warning.file) == ("added-cuts-words", "er", CONFIG)
+    assert "'ver'" in warning.message
+
+
+def test_lengths_that_tokenizer_json_keeps_are_notes(tmp_path):
+    folder = shutil.copytree(FAULTS / "base", tmp_path / "model")
+    values = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    cut = {"direction": "Right", "max_length": 128, "strategy": "LongestFirst", "stride": 0}
+    padding = {"strategy": {"Fixed": 128}, "direction": "Right", "pad_to_multiple_of": None}
+    padding |= {"pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"}
+    values |= {"truncation": cut, "padding": padding}
+    (folder / "tokenizer.json").write_text(json.dumps(values), encoding="utf-8")
+    report = check(folder)
+    assert report.is_healthy
+    assert [finding.code for finding in report.notes] == ["tokenizer-json-length"] * 2
+
+
+# ---- any files -----------------------------------------------------------------------------------
+
+
+def test_any_path_is_reported_and_never_raises(tmp_path):
+    for path in ("", "nowhere/at all", "a\0b", "x" * 5000, tmp_path / "none"):
+        assert [finding.code for finding in check(path).findings] == ["unreadable-file"]
+    assert [finding.code for finding in check(tmp_path).findings] == ["missing-vocabulary"]
+
+
+KEYS = (
+    "do_lower_case never_split unk_token pad_token cls_token additional_special_tokens"
+    " extra_special_tokens added_tokens_decoder trietok tokenizer_class vocab_size added_tokens 7 9"
+    " content auto_map vocab_holes max_id assigned_unused added_order init_inputs"
+    " model_input_names model_type pad_token_id type_vocab_size max_position_embeddings"
+    " do_lowercase model_max_length id special __type"
+).split()
+PLAIN = st.sampled_from([None, True, False, -1, 0, 7, 12, 1e9, "un", "", "9"])
+VALUES = st.recursive(
+    PLAIN,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(KEYS), inner, max_size=3)
+    ),
+)
+HEALTHY = {"do_lower_case": st.booleans(), "model_max_length": st.integers(1, 9)}
+CONFIGS = st.one_of(VALUES, st.fixed_dictionaries({}, optional=HEALTHY))
+FILES = st.sampled_from([MAP, ADDED, "config.json", "tokenizer.json", "model.safetensors"])
+OTHERS = st.one_of(st.just({}), st.dictionaries(FILES, VALUES, max_size=2))
+
+
+def test_any_json_is_checked_and_loads_where_the_report_is_ok():
+    loaded, refused = 0, 0
+
+    @examples(80)
+    @given(
+        config=CONFIGS,
+        others=OTHERS,
+        end=st.text(max_size=5),
+        folder=st.builds(tempfile.TemporaryDirectory),
+    )
+    def check_files(config, others, end, folder):
+        nonlocal loaded, refused
+        with folder as place:
+            path = pathlib.Path(place)
+            files = {name: json.dumps(value) for name, value in {**others, CONFIG: config}.items()}
+            make(path, {"vocab.txt": lines(*BASE) + end, **files})
+            report = check(path)
+            assert str(report)
+            json.dumps(report.to_dict())
+            try:
+                BertTokenizer.from_pretrained(path)
+                loaded += 1
+            except trietok.TrietokError:
+                refused += 1
+                assert not report.ok
+            try:
+                assert fix(path, path / "out").after.summary
+            except trietok.TrietokError:
+                assert not report.ok
+                assert not (path / "out").exists()
+
+    check_files()
+    assert min(loaded, refused) >= 2
+
+
+# ---- entries that no text gives ------------------------------------------------------------------
+
+
+@examples(100)
+@given(
+    pieces=st.lists(entries, min_size=1, max_size=12),
+    options=st.sampled_from(OPTIONS),
+    parts=st.lists(
+        st.tuples(st.integers(0, 99), st.sampled_from(["", " ", "\u034f", "0", "\0", "x"])),
+        max_size=12,
+    ),
+    special=st.lists(words, max_size=2),
+)
+def test_no_text_gives_an_entry_that_is_reported(tmp_path_factory, pieces, options, parts, special):
+    folder = make(tmp_path_factory.mktemp("v"), {"vocab.txt": lines(*SPECIAL, *pieces)})
+    config = {**options, "additional_special_tokens": special}
+    (folder / CONFIG).write_text(json.dumps(config), encoding="utf-8")
+    reported = unreachable_in(folder)
+    tokenizer = BertTokenizer.from_pretrained(folder)
+    material = [*pieces, *(piece.removeprefix("##") for piece in pieces), *special, *LETTERS]
+    text = "".join(material[number % len(material)] + between for number, between in parts)
+    for variant in (text, text.upper(), unicodedata.normalize("NFD", text)):
+        for calls in ({}, {"split_special_tokens": True}):
+            assert not reported & set(tokenizer.tokenize(variant, **calls))
+
+
+def unreachable_in(folder: pathlib.Path) -> set[str | None]:
+    findings = check(folder).findings
+    return {finding.token for finding in findings if finding.code.startswith("unreachable")}
+
+
+# ---- what is saved has no fault ------------------------------------------------------------------
+
+
+@pytest.fixture
+def vocabulary(tmp_path):
+    text = (FAULTS / "base" / "vocab.txt").read_text(encoding="utf-8") + lines(*OTHER_TOKENS)
+    path = tmp_path / "vocab.txt"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def check_saved(folder: pathlib.Path) -> None:
+    for finding in check(folder).findings:
+        assert finding.severity == "note", finding
+        assert finding.code != "transformers-5-drops", finding
+
+
+def added(tokenizer):
+    left = trietok.AddedToken("<left>", lstrip=True, single_word=True)
+    tokenizer.add_tokens(["<new>", "zoology", left])
+    tokenizer.add_tokens(["<special>"], special_tokens=True)
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<e1>", "the"]})
+    roles = {"bos_token": tokenizer.cls_token, "eos_token": tokenizer.sep_token}
+    tokenizer.add_special_tokens(roles)
+
+
+def changed(tokenizer):
+    tokenizer.add_tokens(["<a>", "<b>", "the"])
+    tokenizer.remove_tokens(["<b>", "the"])
+    tokenizer.assign_unused("[unused0]", "<slot>")
+    tokenizer.assign_unused("[unused1]", "word")
+    tokenizer.remove_tokens(["<slot>"])
+
+
+def filled(tokenizer):
+    """Added tokens that no line can hold, before entries: trietok fills their lines."""
+    tokenizer.add_tokens(["a\nb", "<x>"])
+    tokenizer.remove_tokens(["<x>"])
+    pieces(tokenizer)
+
+
+def pieces(tokenizer):
+    tokenizer.add_wordpieces(["zo", "##ology"])
+
+
+OFTEN = [f"{name}Tokenizer{fast}" for name in ("Bert", "MPNet") for fast in ("", "Fast")]
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        *((name, added) for name in KINDS),
+        *((name, each) for name in OFTEN for each in (changed, pieces)),
+        ("BertTokenizer", filled),
+    ],
+)
+def test_what_trietok_saves_has_no_fault_with_either_file_alone(name, change, vocabulary, tmp_path):
+    tokenizer = KINDS[name](vocabulary, model_max_length=512)
+    change(tokenizer)
+    folder = tmp_path / "saved"
+    try:
+        tokenizer.save_pretrained(folder, tokenizer_json=True)
+    except trietok.NotSupportedError:  # lower-casing and special tokens of a slow tokenizer
+        tokenizer.save_pretrained(folder)
+        check_saved(folder)
+        return
+    check_saved(folder)
+    for gone in ("vocab.txt", "tokenizer.json"):
+        check_saved(
+            shutil.copytree(folder, tmp_path / gone[:5], ignore=lambda *_, gone=gone: {gone})
+        )
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize(
+    "options", [{}, {"strip_accents": False}, {"tokenize_chinese_chars": False}]
+)
+@pytest.mark.parametrize("name", KINDS)
+def test_what_transformers_saves_has_no_fault(name, options, vocabulary, tmp_path):
+    kind = getattr(transformers, name, None)
+    if kind is None:
+        pytest.skip(f"needs transformers 4: {name}")
+    for legacy in (None, True, False) if name.endswith("Fast") else (None,):
+        tokenizer = kind(str(vocabulary), model_max_length=512, **options)
+        left = transformers.AddedToken("<left>", lstrip=True)
+        tokenizer.add_tokens(["<new>", "zoology", left])
+        tokenizer.add_tokens(["<special>"], special_tokens=True)
+        tokenizer.add_special_tokens({"additional_special_tokens": ["<e1>", "the"]})
+        tokenizer.save_pretrained(str(tmp_path / str(legacy)), legacy_format=legacy)
+        check_saved(tmp_path / str(legacy))
+
+
+# Published models: lines with characters that break lines, and how many entries no text gives.
+PUBLISHED = {
+    "bert-base-uncased": (set(), 337),
+    "bert-base-cased": (set(), 199),
+    "bert-base-chinese": ({344, 13503}, 7444),
+    "bert-base-multilingual-cased": (set(), 6928),
+    "bert-base-multilingual-uncased": ({1280, 97159}, 8509),
+    "kcbert-base": (set(), 0),
+}
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_models_are_healthy(name, tmp_path):
+    models = os.environ.get("TRIETOK_MODELS")
+    if not models:
+        pytest.skip("needs TRIETOK_MODELS")
+    folder = pathlib.Path(models) / name
+    report = check(folder)
+    assert report.is_healthy
+    lines_of = {
+        code: {each.line_number for each in report.notes if each.code == code}
+        for code in {each.code for each in report.notes}
+    }
+    breaks, count = PUBLISHED[name]
+    assert lines_of.get("line-break-character", set()) == breaks
+    # Words of Chuvash, which people type with letters of two scripts.
+    assert len(lines_of.get("mixed-scripts", ())) < 100
+    reported = unreachable_in(folder)
+    assert len(reported) == count
+    known = ("unreachable-", "mixed-scripts", "line-break-character")
+    assert all(code.startswith(known) for code in lines_of)
+    for gone in ("vocab.txt", "tokenizer.json"):
+        alone = shutil.copytree(folder, tmp_path / gone, ignore=lambda *_, gone=gone: {gone})
+        assert check(alone).is_healthy
+    original = transformers.BertTokenizer.from_pretrained(folder)
+    seed = random.randrange(10**6)
+    for token in random.Random(seed).sample(sorted(reported), min(len(reported), 1_000)):
+        rest = token.removeprefix("##")
+        around = ("a" + rest, "0" + rest, rest + "a", "中" + rest, rest.upper(), rest + rest)
+        for text in (token, rest, *around):
+            assert not reported & set(original.tokenize(text)), (text, seed)
