@@ -133,6 +133,7 @@ def test_what_is_at_the_output_is_replaced_only_by_force(tmp_path, command):
     assert sorted(path.name for path in tmp_path.rglob("*")) == names
 
 
+COMMANDS = re.findall("^  ([a-z-]+)  ", run("--help").stdout, re.MULTILINE)
 WRONG_CALLS = """
 shout | No such command 'shout'.
 --versio | Did you mean '--version'?
@@ -185,6 +186,9 @@ def test_a_wrong_call_is_refused_and_writes_nothing(tmp_path, line):
     result = run(*call.split())
     assert result.exit_code == 2
     assert reason in unframed(result.stderr)
+    words = call.split()
+    named = words[: 2 if words[0] == "train" else int(words[0] in COMMANDS)]
+    assert words[0] == "play" or f"Usage: {' '.join(['trietok', *named])} [" in result.stderr
     assert "Traceback" not in result.stderr
     assert [path.name for path in tmp_path.rglob("*")] == ["texts.txt"]
 
@@ -204,9 +208,6 @@ def test_half_a_surrogate_pair_is_refused():
     result = run("explain", "ä\ud83d")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "U+D83D at offset 2" in result.stderr
-
-
-COMMANDS = re.findall("^  ([a-z-]+)  ", run("--help").stdout, re.MULTILINE)
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "train wordpiece", "train bpe"])
