@@ -251,6 +251,10 @@ def test_adapt_adds_words_and_their_rows_to_a_model(model):
         4,
     )
     assert "out is there already" in error(*call)
+    Path("terms.txt").write_text("long covid\npeople\n\u200d\n", encoding="utf-8")
+    listed = run("adapt", "-m", "model", "--terms", "terms.txt", "--dry-run", "covid.txt")
+    assert (listed.exit_code, "--allow-left-out" in listed.stderr) == (1, True)
+    assert "1 known already: people" in listed.stdout.splitlines()
 
 
 def test_rows_copies_a_model_with_the_rows_of_a_changed_tokenizer(model):

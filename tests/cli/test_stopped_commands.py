@@ -78,7 +78,7 @@ class Workplace:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._whole: dict[str, tuple[dict[str, bytes | None], set[str], int]] = {}
+        self.outputs: dict[str, tuple[dict[str, bytes | None], set[str], int]] = {}
         (folder / "broken").mkdir()
         (folder / "broken" / "vocab.txt").write_text(
             "".join(f"{each}\n" for each in (*WORDS, "the"))
@@ -103,7 +103,7 @@ class Workplace:
 
     def whole(self, name: str) -> tuple[dict[str, bytes | None], set[str], int]:
         """What a case writes, the names in the directory then, and how many moments it has."""
-        if name not in self._whole:
+        if name not in self.outputs:
             case = CASES[name]
             self.reset(case)
             assert run(*case.command.split()).exit_code == 0  # imports all modules here
@@ -111,9 +111,9 @@ class Workplace:
             status, moments = self.run(case.command)
             assert (status, moments > 8) == (0, True)
             written = files_of(self.folder / case.output)
-            self._whole[name] = written, set(os.listdir(self.folder)), moments
+            self.outputs[name] = written, set(os.listdir(self.folder)), moments
             self.reset(case)
-        return self._whole[name]
+        return self.outputs[name]
 
     def run(self, command: str, moment: int = -1, way: str = "") -> tuple[int, int]:
         """Run a command in a process of its own, which is stopped before, or after, its step on the
@@ -125,13 +125,13 @@ class Workplace:
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
-            self._stop_at(command, moment, way, writing)
+            self.stop_at(command, moment, way, writing)
         os.close(writing)
         with os.fdopen(reading, "rb") as file:
             moments = len(file.read())
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), moments
 
-    def _stop_at(self, command: str, moment: int, way: str, writing: int) -> None:
+    def stop_at(self, command: str, moment: int, way: str, writing: int) -> None:
         passed = 0
 
         def pass_moment() -> None:
