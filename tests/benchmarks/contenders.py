@@ -15,6 +15,7 @@ import re
 import sys
 import tempfile
 import time
+import zlib
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -348,9 +349,25 @@ def load_many(calls: Calls, texts: list[str], size: int) -> list[float] | None:
         return [_seconds(lambda: type(tokenizer).from_pretrained(directory))]
 
 
+def checksums(calls: Calls, texts: list[str], size: int) -> list[float]:
+    """A number for the ids of each text."""
+    return [zlib.crc32(repr(list(map(int, calls.one(text)))).encode()) for text in texts]
+
+
 TASKS = {
     task.__name__: task
-    for task in (lists, flat, padded, fresh, offsets, query, ids_of_query, code_points, added)
+    for task in (
+        lists,
+        flat,
+        padded,
+        fresh,
+        offsets,
+        query,
+        ids_of_query,
+        code_points,
+        added,
+        checksums,
+    )
 }
 TASKS |= {task.__name__: task for task in (load_many, broken_special_tokens)}
 TASKS |= {f"terms_{count}": with_terms(count) for count in TERMS}

@@ -1,5 +1,4 @@
-"""How fast training is, beside tokenizers' trainers and beside the recipe that counts everything
-again.
+"""How fast training is, compared with tokenizers' trainers.
 
     TRIETOK_CORPORA=DIR pytest -m benchmark tests/benchmarks/test_training_speed.py -s
 
@@ -20,12 +19,10 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.reference import chinese_bpe as reference
-from trietok import TextFiles, train_bpe, train_chinese_bpe, train_wordpiece
+from trietok import TextFiles, train_bpe, train_wordpiece
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 RUNS = 3
-RESCANNED = 6  # merges
 
 THEIRS = """
 import json, sys, time
@@ -82,7 +79,7 @@ def time_of_tokenizers(kind: str, path: pathlib.Path, size: int) -> tuple[float,
 @pytest.mark.benchmark
 @pytest.mark.parametrize("name", ["en", "udhr", "zh"])
 @pytest.mark.parametrize("kind", ["wordpiece", "bpe"])
-def test_beside_tokenizers(kind, name):
+def test_training_makes_as_many_tokens_as_tokenizers(kind, name):
     path, size = corpus(name), 30000
 
     def train() -> int:
@@ -101,24 +98,3 @@ def test_beside_tokenizers(kind, name):
         f" ({their_tokens}), {theirs / ours:.2f} × its speed"
     )
     assert abs(tokens - their_tokens) <= 0.01 * tokens  # it was the same work
-
-
-@pytest.mark.benchmark
-def test_beside_counting_everything_again():
-    """The plain version makes a few merges; its time for all of them is the time of one times their
-    number.
-
-    That is a little too high: the sentences get shorter by a fifth until the end, and with them the
-    time of a merge.
-    """
-    texts = list(TextFiles(corpus("zh")))
-    ours, merges = best_of(lambda: len(train_chinese_bpe(texts, vocab_size=10_000).merges))
-    none, _ = best_of(lambda: len(reference.train(texts, 10_000, most=0)[1]), runs=1)
-    some, made = best_of(lambda: len(reference.train(texts, 10_000, most=RESCANNED)[1]), runs=1)
-    each = (some - none) / made
-    print(
-        f"\nchinese zh: trietok {ours:.2f} s for {merges} merges; counting again {each:.2f} s a"
-        f" merge, measured over {made}, so {each * merges:.0f} s for all:"
-        f" {each * merges / ours:.0f} × as long"
-    )
-    assert made == RESCANNED

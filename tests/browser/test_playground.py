@@ -59,7 +59,7 @@ def token(content: str, *flags: str) -> dict:
 
 
 @pytest.mark.parametrize("profile", ["slow", "fast"])
-def test_tokens_are_those_of_python(open_page, address, profile):
+def test_ids_tokens_and_places_are_those_of_python(open_page, address, profile):
     playground = open_page(address)
     for model in MODELS:
         choose(playground, model=model, profile=profile)
@@ -101,7 +101,7 @@ def test_offsets_count_as_javascript_slices(open_page, address):
         assert selected == text[each.start : each.end]
 
 
-def test_hostile_texts_are_text(open_page, address):
+def test_hostile_texts_are_shown_as_text(open_page, address):
     playground = open_page(address)
     page = playground.page
     for text in TEXTS:
@@ -119,33 +119,22 @@ def test_hostile_texts_are_text(open_page, address):
     assert page.locator("#added code").inner_text() == "<img src=x onerror=alert(1)>"
 
 
-def test_a_long_text(open_page, address):
+def test_long_texts_are_shown_in_part_and_longer_ones_refused(open_page, address):
     playground = open_page(address)
+    page, tokenizer = playground.page, BertTokenizer.from_pretrained("trietok-en")
     text = "naïve 東京 unaffable 😀 <b> " * 4000
     assert len(text) >= 100_000
-    answer = playground.type(text)
-    assert (
-        answer["ids"]
-        == BertTokenizer.from_pretrained("trietok-en")(text, verbose=False)["input_ids"]
-    )
-    assert "The first 2,000 of" in playground.page.locator("#explanation").inner_text()
-    assert (
-        playground.type("short")["ids"]
-        == BertTokenizer.from_pretrained("trietok-en")("short")["input_ids"]
-    )
-
-
-def test_a_text_that_is_too_long_is_refused(open_page, address):
-    playground = open_page(address)
-    playground.page.evaluate("""() => {
+    assert playground.type(text)["ids"] == tokenizer(text, verbose=False)["input_ids"]
+    assert "The first 2,000 of" in page.locator("#explanation").inner_text()
+    page.evaluate("""() => {
             const field = document.getElementById("text");
             field.value = "a ".repeat(150001);
             field.dispatchEvent(new Event("input"));
         }""")
-    playground.page.locator("#error").wait_for()
-    assert "texts of 300,000 characters" in playground.page.locator("#error").inner_text()
-    assert len(playground.type("a a")["ids"]) == 4
-    assert not playground.page.locator("#error").is_visible()
+    page.locator("#error").wait_for()
+    assert "texts of 300,000 characters" in page.locator("#error").inner_text()
+    assert playground.type("short")["ids"] == tokenizer("short")["input_ids"]
+    assert not page.locator("#error").is_visible()
 
 
 def test_stale_answers_are_dropped(open_page, address):
@@ -167,7 +156,7 @@ def test_stale_answers_are_dropped(open_page, address):
     assert len(shown) < 60
 
 
-def test_added_tokens_live(open_page, address):
+def test_added_tokens_change_the_ids_at_once(open_page, address):
     playground = open_page(address)
     choose(playground, profile="slow")
     playground.type("ALTernate alt bobcat cat cats <x> dog")
@@ -188,7 +177,7 @@ def test_added_tokens_live(open_page, address):
     assert playground.answer(added=[asked[0], asked[2]])["size"] == 8002
 
 
-def test_two_vocabularies_and_two_profiles(open_page, address):
+def test_other_profiles_and_vocabularies_are_compared(open_page, address):
     playground = open_page(address)
     text = "a\u0378b naïve 東京"
     choose(playground, profile="slow")
@@ -207,10 +196,7 @@ def test_two_vocabularies_and_two_profiles(open_page, address):
     parts = [part for contrast in contrasts for part in contrast.parts if part.differs]
     # of both comparisons, in one row
     marked = page.locator("#explanation .tt-t.tt-differs").count()
-    assert marked == len({each.position for part in parts for each in part.left})
-    assert page.locator("#contrast .tt-t.tt-differs:visible").count() == sum(
-        len(part.right) for part in parts
-    )
+    assert marked == len({each.position for part in parts for each in part.left}) > 0
     add(playground, "naïve")
     compare(playground, "/plain")
     assert playground.answer(added=[token("naïve")])["others"][0]["ids"] == slow(text)["input_ids"]
@@ -237,7 +223,7 @@ def drop(playground, path: pathlib.Path) -> None:
         session.send("Input.dispatchDragEvent", {"type": kind, "x": 200, "y": 200, "data": data})
 
 
-def test_a_directory_is_dropped(open_page, address, directory):
+def test_a_dropped_directory_is_opened(open_page, address, directory):
     playground = open_page(address)
     choose(playground, profile="slow")
     playground.type("it was zyx here")
@@ -248,29 +234,23 @@ def test_a_directory_is_dropped(open_page, address, directory):
     assert 8000 in expected
 
 
-def test_single_files_are_chosen(open_page, address, directory, tmp_path):
+def test_single_files_of_a_tokenizer_are_opened(open_page, address, directory, tmp_path):
     playground = open_page(address)
     playground.type("it was zyx here")
     vocabulary = tmp_path / "words.txt"
-    vocabulary.write_text(
-        "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "it", "was"]), encoding="utf-8"
-    )
+    vocabulary.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nit\nwas", encoding="utf-8")
     playground.page.set_input_files("#files", vocabulary)
     assert playground.answer(model="words.txt")["ids"] == [2, 5, 6, 1, 1, 3]
-    BertTokenizerFast.from_pretrained(directory).save_pretrained(tmp_path / "fast")
+    fast = BertTokenizerFast.from_pretrained(directory)
+    fast.save_pretrained(tmp_path / "fast")
     playground.page.set_input_files("#files", tmp_path / "fast" / "tokenizer.json")
-    answer = playground.answer(model="tokenizer.json")
-    assert (
-        answer["ids"]
-        == BertTokenizerFast.from_pretrained(directory)("it was zyx here")["input_ids"]
-    )
+    expected = fast("it was zyx here")["input_ids"]
+    assert playground.answer(model="tokenizer.json")["ids"] == expected
     broken = tmp_path / "tokenizer.json"
     broken.write_text("{", encoding="utf-8")
     playground.page.set_input_files("#files", broken)
     playground.page.locator("#error").wait_for()
     assert "tokenizer.json" in playground.page.locator("#error").inner_text()
-    playground.page.set_input_files("#folder", directory)
-    assert playground.answer(model="my-model")["ids"] == answer["ids"]
 
 
 def test_the_extended_vocabulary_is_downloaded(open_page, address, tmp_path):
@@ -312,7 +292,7 @@ def test_the_address_holds_text_and_settings(open_page, address):
     )
 
 
-def test_a_pair_and_an_option_that_is_refused(open_page, address):
+def test_pairs_are_encoded_and_a_short_length_is_refused(open_page, address):
     playground = open_page(address)
     playground.type("Is it?")
     playground.page.click("#options summary")
@@ -368,80 +348,41 @@ def test_the_keyboard_is_enough_and_everything_has_a_name(open_page, address):
     assert any("tt-t" in name for name in reached)
 
 
-def test_play_shows_the_tokenizers_of_models_side_by_side(open_page, serve, directory, tmp_path):
-    BertTokenizer.from_pretrained("trietok-en").save_pretrained(tmp_path / "plain")
-    models = [str(directory), str(tmp_path / "plain"), "trietok-multi"]
-    playground = open_page(serve(*(each for model in models for each in ("-m", model))))
-    answer = playground.type("it was zyx here")
-    ids = [
-        BertTokenizerFast.from_pretrained(model)("it was zyx here")["input_ids"] for model in models
-    ]
-    assert [answer["ids"], *(other["ids"] for other in answer["others"])] == ids
-    assert playground.page.input_value("#model") == "my-model"
-
-
-def test_the_search_step_by_step(open_page, address):
+def test_the_search_for_a_word_is_shown_step_by_step(open_page, address):
     playground = open_page(address)
     page = playground.page
     playground.type("people unaffable 東")
     assert page.input_value("#word") == "unaffable"  # the first in pieces
     steps = page.locator("#steps li")
     assert steps.all_inner_texts() == ["unaffable is no entry"]
-    page.click("#next")
-    assert steps.nth(1).locator("mark").inner_text() == "unaffabl"
-    page.click("#back")
-    assert steps.count() == 1
     page.click("#all")
     assert steps.locator("mark").all_inner_texts() == [
         *("unaffable"[:end] for end in range(9, 1, -1)),
         *("##affable"[:end] for end in range(9, 4, -1)),
         "##able",
     ]
-    box = page.locator("#steps").evaluate(
-        "box => [box.scrollTop, box.clientHeight, box.scrollHeight]"
-    )
-    assert box[0] > 0
-    assert box[0] + box[1] > box[2] - 2  # the end is in view
     assert steps.last.inner_text() == "##able is an entry: the whole word has its tokens"
     page.locator("#explanation summary", has_text="東").click()
-    assert page.input_value("#word") == "東"
     assert steps.all_inner_texts() == ["東 is no entry: the whole word is unknown"]
-    playground.type("a" * 101)  # nothing is looked up
-    assert not page.locator("#search").is_visible()
 
 
-def test_counts_and_all_reasons_for_paper(open_page, address):
+def test_counts_and_all_reasons_are_printed_on_paper(open_page, address):
     playground = open_page(address, color_scheme="dark")
     page = playground.page
     answer = playground.type("unaffable snow☃man")
     assert answer["counts"] == {"characters": 18, "words": 2, "tokens": 6, "unknown": 1}
-    assert (
-        page.locator("#status")
-        .inner_text()
-        .startswith("18 characters · 2 words · 6 tokens · 1 unknown · ")
-    )
-    playground.type("hello")
-    assert page.locator("#status").inner_text().startswith("5 characters · 1 word · ")
-    playground.type("unaffable snow☃man")
+    status = page.locator("#status").inner_text()
+    assert status.startswith("18 characters · 2 words · 6 tokens · 1 unknown · ")
     page.click("#reasons")
     playground.answer(reasons=True)
     expected = BertTokenizerFast.from_pretrained("trietok-en").explain("unaffable snow☃man")
     cells = page.locator("#stages tbody tr td:last-child").all_inner_texts()
     assert cells == [" ".join(each.story) for each in expected.tokens]
-    playground.until("() => location.hash.includes('reasons=yes')")
     page.emulate_media(media="print")
     assert page.locator(".controls:visible").count() == 0
     assert page.locator("#status").is_visible()
-    named = page.evaluate(
-        "() => getComputedStyle(document.getElementById('status'), '::before').content"
-    )
-    assert "trietok-en (fast)" in named
-    assert (
-        page.evaluate("() => getComputedStyle(document.body).backgroundColor")
-        == "rgb(255, 255, 255)"
-    )
-    # the search, which nobody opens on paper
-    assert page.locator("#stages details[open] p").first.is_visible()
+    background = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+    assert background == "rgb(255, 255, 255)"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -172,7 +172,7 @@ def test_axe_finds_no_serious_fault(browser, served, axe, scheme, width, page):
         ("remove tokens", {"guides/add_tokens.html", "reference/tokenizers.html"}),
     ],
 )
-def test_search_finds(open_site, served, words, expected):
+def test_search_finds_the_page_of_a_word(open_site, served, words, expected):
     page = open_site(WIDE)
     page.goto(served + "index.html")
     page.click("input.md-search__input")

@@ -7,14 +7,15 @@ import pathlib
 import re
 import subprocess
 import sys
+import traceback
+from typing import NamedTuple
 
 import pytest
 from click.testing import CliRunner
 
-from trietok.cli.app import app
+from trietok.cli import main
 
 ROOT = pathlib.Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "command_line.md"
 WORDS = ("hello", "world", "hel", "##lo", "東", "京", "タワー")  # ids from 5
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -23,39 +24,47 @@ posix = pytest.mark.skipif(
 )
 
 
-# What a command says of the profile: it is fast, of a vocabulary that stands alone, and of a
-# built-in one.
-WHY = "because no file names a class, and BERT's is assumed"
-WHY_OF_CLASS = "because AutoTokenizer takes the fast class for tokenizer_class BertTokenizer"
+# The line that names the profile, which `run` takes off standard error.
 PROFILE = re.compile("^trietok: profile: .*\r?\n", re.MULTILINE)
 
 
-def run(*arguments: str, stdin: str | bytes = ""):
-    """Run the command in this process; its output is not a terminal, and neither is its input.
+class Result(NamedTuple):
+    """What a run of the command wrote, and how it ended."""
 
-    What it says of the profile is taken off its standard error: `tests/cli/test_profile.py` is
-    about that.
-    """
-    result = run_saying_all(*arguments, stdin=stdin)
-    result.stderr_bytes = PROFILE.sub("", result.stderr_bytes.decode("utf-8")).encode("utf-8")
-    return result
+    stdout: str
+    stderr: str
+    exit_code: int
 
 
-def run_saying_all(*arguments: str, stdin: str | bytes = ""):
-    """`run`, with all of what the command says."""
-    try:
-        runner = CliRunner(mix_stderr=False)
-    except TypeError:  # newer versions never mix
-        runner = CliRunner()
-    environment = dict(os.environ)
-    try:
-        return runner.invoke(
-            app, list(arguments), input=stdin, prog_name="trietok", catch_exceptions=False
+def run_saying_all(*arguments: str, stdin: str | bytes = "") -> Result:
+    """Run the command in this process; its output is not a terminal, and neither is its input."""
+    before, own_arguments, exit_code = dict(os.environ), sys.argv, 0
+    with CliRunner().isolation(stdin) as streams:
+        sys.argv = ["trietok", *arguments]
+        try:
+            main()
+        except SystemExit as end:
+            exit_code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        except Exception:
+            traceback.print_exc()
+            exit_code = -1
+        finally:
+            sys.argv = own_arguments
+            if os.environ != before:  # --offline
+                os.environ.clear()
+                os.environ.update(before)
+            sys.stdout.flush()
+            sys.stderr.flush()
+        stdout, stderr = (
+            stream.getvalue().decode("utf-8").replace("\r\n", "\n") for stream in streams[:2]
         )
-    finally:
-        if os.environ != environment:  # --offline
-            os.environ.clear()
-            os.environ.update(environment)
+    return Result(stdout, stderr, exit_code)
+
+
+def run(*arguments: str, stdin: str | bytes = "") -> Result:
+    """`run_saying_all`, without the line that names the profile."""
+    result = run_saying_all(*arguments, stdin=stdin)
+    return result._replace(stderr=PROFILE.sub("", result.stderr))
 
 
 def out(*arguments: str, stdin: str | bytes = "") -> list[str]:

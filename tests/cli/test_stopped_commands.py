@@ -1,128 +1,69 @@
-"""Commands that write, killed or interrupted at each step on the file system: all of the output is
-there or nothing, nothing is in the way of the same command, and it writes the same bytes then.
+"""Commands that are killed, interrupted or terminated: all of the output is there or nothing, and the
+same command then writes the same bytes.
 """
 
 from __future__ import annotations
 
 import builtins
+import contextlib
+import gzip
 import io
+import json
 import os
-import random
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
+from os import _exit as leave
 from pathlib import Path
 from typing import NamedTuple
 
+import pyarrow.parquet
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tests.cli.commands import posix, run
-from tests.conftest import often
-from tests.files.saving import without_flushing
-from tests.vocabulary.models import bert, save_model
-from trietok import BertTokenizer
-from trietok.cli.app import app
+from tests.cli.commands import environment, main, out, posix, process, run
+from tests.conftest import examples
 
 pytestmark = posix
 
 STATUS = {"killed": -signal.SIGKILL, "interrupted": 130, "terminated": 143}
 STEPS = (
-    "chmod",
-    "fsync",
-    "link",
-    "mkdir",
-    "open",
-    "rename",
-    "replace",
-    "rmdir",
-    "symlink",
-    "unlink",
-    "write",
+    *("chmod", "fsync", "link", "mkdir", "open", "rename", "replace"),
+    *("rmdir", "symlink", "unlink", "write"),
 )
-TEXTS = "the vac co\nvaccine covid the\n" * 4
+WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "co", "##v", "##id", "vac", "##cine")
 
 
 class Case(NamedTuple):
-    """A command line; what it writes; what is there before; and whether it needs the extra
-    `model`.
-    """
+    """A command line that writes `out`, or a directory above it; and what is there before."""
 
     command: str
-    outputs: tuple[str, ...] = ("out",)
+    output: str = "out"
     before: str = ""
-    needs_model: bool = False
 
 
 CASES = {
     "add": Case("add --terms terms.txt -m model -o out"),
     "add below directories that are not there": Case(
-        "add --terms terms.txt -m model -o a/b/out", ("a",)
+        "add --terms terms.txt -m model -o a/b/out", "a"
     ),
     "trim": Case("trim texts.txt -m model -o out"),
     "trim into an empty directory": Case("trim texts.txt -m model -o out", before="directory"),
     "suggest": Case("suggest texts.txt -m model --output out --min-frequency 2"),
-    "adapt": Case("adapt texts.txt -m model -o out", needs_model=True),
-    "rows": Case("rows -m model -o out --new-tokenizer new", needs_model=True),
     "train wordpiece": Case("train wordpiece texts.txt -o out --vocab-size 40 --min-frequency 1"),
     "train bpe": Case("train bpe texts.txt -o out --vocab-size 40 --min-frequency 1"),
     "train chinese": Case("train bpe texts.txt -o out --recipe chinese --test texts.txt"),
-    "check --fix": Case("check -m broken --fix -o out"),
+    "check --fix": Case("check -m broken/vocab.txt --fix -o out"),
     "lock": Case("lock texts.txt -m model -o out"),
     "lock that replaces": Case("lock texts.txt -m model -o out --force", before="file"),
     "explain": Case("explain vaccine -m model -o out"),
 }
 
 
-@pytest.fixture(scope="module")
-def given(tmp_path_factory):
-    """A directory with what the commands read."""
-    folder = tmp_path_factory.mktemp("given")
-    words = (
-        "[PAD]",
-        "[UNK]",
-        "[CLS]",
-        "[SEP]",
-        "[MASK]",
-        "the",
-        "co",
-        "##v",
-        "##id",
-        "vac",
-        "##cine",
-    )
-    (folder / "vocab.txt").write_text("".join(f"{word}\n" for word in words))
-    BertTokenizer(folder / "vocab.txt").save_pretrained(folder / "model")
-    new = BertTokenizer(folder / "vocab.txt")
-    new.add_wordpieces(["covid"])
-    new.save_pretrained(folder / "new")
-    (folder / "broken").mkdir()
-    (folder / "broken" / "vocab.txt").write_text("".join(f"{word}\n" for word in (*words, "the")))
-    (folder / "texts.txt").write_text(TEXTS)
-    (folder / "terms.txt").write_text("covid\nvaccine\n")
-    return folder
-
-
-def _prepared(given, folder, case) -> Path:
-    """A directory to run the command in."""
-    if case.needs_model and not (given / "model" / "model.safetensors").exists():
-        save_model(given / "model", bert(11), 11)
-    shutil.copytree(given, folder)
-    _reset(folder, case)
-    return folder
-
-
-def _reset(folder, case) -> None:
-    """Take away what the command has written; put there what was there before."""
-    for name in case.outputs:
-        path = folder / name
-        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-    if case.before == "file":
-        (folder / "out").write_text("before")
-    elif case.before == "directory":
-        (folder / "out").mkdir()
-
-
-def _files(path) -> dict[str, bytes | None]:
+def files_of(path: Path) -> dict[str, bytes | None]:
     """The files and directories of a path, without hidden ones and links that lead nowhere."""
     found = {"": path.read_bytes() if path.is_file() else None} if path.exists() else {}
     for each in path.rglob("*"):
@@ -132,122 +73,273 @@ def _files(path) -> dict[str, bytes | None]:
     return found
 
 
-def _run(folder, command, moment=-1, way="") -> tuple[int, int]:
-    """Run a command in a process of its own, which is stopped before, or after, its step of the
-    number `moment`.
+class Workplace:
+    """A directory with what the commands read, and what each of them writes there."""
 
-    Returns:
-        The status of its end, and how many moments it came to.
-    """
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.outputs: dict[str, tuple[dict[str, bytes | None], set[str], int]] = {}
+        (folder / "broken").mkdir()
+        (folder / "broken" / "vocab.txt").write_text(
+            "".join(f"{each}\n" for each in (*WORDS, "the"))
+        )
+        (folder / "vocab.txt").write_text("".join(f"{each}\n" for each in WORDS))
+        (folder / "texts.txt").write_text("the vac co\nvaccine covid the\n" * 4)
+        (folder / "terms.txt").write_text("covid\nvaccine\n")
+        os.chdir(folder)
+        out("trim", "-q", "-m", "vocab.txt", "--keep", "vocab.txt", "texts.txt", "-o", "model")
+
+    def reset(self, case: Case) -> None:
+        """Take away what commands have written; put there what the case finds there."""
+        for path in [self.folder / "out", self.folder / "a", *self.folder.glob(".*")]:
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+        if case.before == "file":
+            (self.folder / "out").write_text("before")
+        elif case.before == "directory":
+            (self.folder / "out").mkdir()
+
+    def whole(self, name: str) -> tuple[dict[str, bytes | None], set[str], int]:
+        """What a case writes, the names in the directory then, and how many moments it has."""
+        if name not in self.outputs:
+            case = CASES[name]
+            self.reset(case)
+            assert run(*case.command.split()).exit_code == 0  # imports all modules here
+            self.reset(case)
+            status, moments = self.run(case.command)
+            assert (status, moments > 8) == (0, True)
+            written = files_of(self.folder / case.output)
+            self.outputs[name] = written, set(os.listdir(self.folder)), moments
+            self.reset(case)
+        return self.outputs[name]
+
+    def run(self, command: str, moment: int = -1, way: str = "") -> tuple[int, int]:
+        """Run a command in a process of its own, which is stopped before, or after, its step on the
+        file system of the number `moment`.
+
+        Returns:
+            The status of its end, and how many moments it came to.
+        """
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            self.stop_at(command, moment, way, writing)
         os.close(writing)
         with os.fdopen(reading, "rb") as file:
             moments = len(file.read())
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), moments
-    count = [0]
 
-    def pass_moment() -> None:
-        count[0] += 1
-        write(writing, b".")
-        if count[0] - 1 == moment:
-            if way == "killed":
-                os.kill(os.getpid(), signal.SIGKILL)
-            if way == "terminated":
-                os.kill(os.getpid(), signal.SIGTERM)
-                return
-            raise KeyboardInterrupt
+    def stop_at(self, command: str, moment: int, way: str, writing: int) -> None:
+        passed = 0
 
-    def stopping(function):
-        def step(*arguments, **options):
-            is_reading = function in (open_file, os_open) and not _writes(*arguments, **options)
-            if is_reading:
-                return function(*arguments, **options)
-            pass_moment()
-            result = function(*arguments, **options)
-            pass_moment()
-            return result
+        def pass_moment() -> None:
+            nonlocal passed
+            passed += 1
+            write(writing, b".")
+            if passed - 1 == moment:
+                if way == "interrupted":
+                    raise KeyboardInterrupt
+                os.kill(os.getpid(), signal.SIGKILL if way == "killed" else signal.SIGTERM)
 
-        return step
+        def stopping(function):
+            def step(*arguments, **options):
+                if function in (open_file, os_open) and not is_writing(*arguments, **options):
+                    return function(*arguments, **options)
+                pass_moment()
+                result = function(*arguments, **options)
+                pass_moment()
+                return result
 
-    code = 1
-    try:
-        os.chdir(folder)
-        tempfile.tempdir = os.path.join(folder, "..")
-        null = os.open(os.devnull, os.O_WRONLY)
-        for stream in (1, 2):
-            os.dup2(null, stream)
-        write, os_open, open_file = os.write, os.open, builtins.open
-        for name in STEPS:
-            setattr(os, name, stopping(getattr(os, name)))
-        builtins.open = io.open = stopping(open_file)
-        app.main(command.split(), prog_name="trietok")
-        code = 0
-    except SystemExit as end:
-        code = end.code or 0
-    finally:
-        os._exit(code)
+            return step
+
+        code = 1
+        try:
+            os.chdir(self.folder)
+            tempfile.tempdir = str(self.folder.parent)
+            sys.stdout = sys.stderr = io.StringIO()
+            write, os_open, open_file = os.write, os.open, builtins.open
+            for name in STEPS:
+                setattr(os, name, stopping(getattr(os, name)))
+            builtins.open = io.open = stopping(open_file)
+            sys.argv = ["trietok", *command.split()]
+            main()
+            code = 0
+        except SystemExit as end:
+            code = end.code or 0
+        finally:
+            leave(code)
+
+    def check(self, name: str, way: str, share: float) -> None:
+        """Stop a case at a moment, then run it again: its output is whole or as before, then whole."""
+        case = CASES[name]
+        whole, names, moments = self.whole(name)
+        self.reset(case)
+        before = files_of(self.folder / case.output)
+        status, _ = self.run(case.command, int(share * moments), way)
+        assert status == STATUS[way]
+        found = files_of(self.folder / case.output)
+        is_empty = case.output == "a" and all(value is None for value in found.values())
+        assert found in (before, whole) or is_empty
+        left = {each for each in os.listdir(self.folder) if way != "killed" or each[0] != "."}
+        assert left <= names
+        if found == whole:  # it is not replaced without --force
+            self.reset(case)
+        assert self.run(case.command)[0] == 0
+        assert files_of(self.folder / case.output) == whole
+        assert set(os.listdir(self.folder)) == names
+        assert not list((self.folder / "out").glob(".*"))
 
 
-def _writes(path, mode="r", *arguments, **options) -> bool:
+def is_writing(path, mode="r", *arguments, **options) -> bool:
     return bool(mode & (os.O_WRONLY | os.O_RDWR)) if isinstance(mode, int) else mode[0] in "wxa"
 
 
-def _check(given, tmp_path, monkeypatch, name, way, choose) -> None:
-    case = CASES[name]
-    folder = _prepared(given, tmp_path / "here", case)
-    before = {output: _files(folder / output) for output in case.outputs}
-    there_before = set(os.listdir(folder))
-    without_flushing(monkeypatch)
-    monkeypatch.chdir(folder)
-    # in this process: the others find everything imported
-    assert run(*case.command.split()).exit_code == 0
-    _reset(folder, case)
-    status, moments = _run(folder, case.command)
-    assert (status, moments > 8) == (0, True)
-    whole = {output: _files(folder / output) for output in case.outputs}
-    there = set(os.listdir(folder))
-    assert there == there_before | set(case.outputs)
-    for moment in choose(range(moments)):
-        _reset(folder, case)
-        status, _ = _run(folder, case.command, moment, way)
-        place = name, way, moment  # which a failure shows
-        assert status == STATUS[way], place
-        found = {output: _files(folder / output) for output in case.outputs}
-        for output in case.outputs:
-            if output == "a":  # a directory of the user's, in which another is made
-                assert (
-                    all(value is None for value in found[output].values())
-                    or found[output] == whole[output]
-                ), place
-            else:
-                assert found[output] in (before[output], whole[output]), (place, output)
-        left = {
-            entry for entry in os.listdir(folder) if way != "killed" or not entry.startswith(".")
-        }
-        assert left <= there, place
-        if found[case.outputs[0]] == whole[case.outputs[0]]:  # it is not replaced without --force
-            _reset(folder, case)
-        assert _run(folder, case.command)[0] == 0, place
-        assert {output: _files(folder / output) for output in case.outputs} == whole, place
-        assert set(os.listdir(folder)) == there, place
-        assert not list((folder / "out").glob(".*")), place
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory):
+    before = os.getcwd()
+    yield Workplace(tmp_path_factory.mktemp("stopped"))
+    os.chdir(before)
+
+
+@examples(24)
+@given(st.sampled_from(sorted(CASES)), st.sampled_from(sorted(STATUS)), st.floats(0, 0.999))
+def test_a_command_stopped_at_any_step_leaves_all_or_nothing(workplace, name, way, share):
+    workplace.check(name, way, share)
 
 
 @pytest.mark.faults
 @pytest.mark.parametrize("way", STATUS)
 @pytest.mark.parametrize("name", CASES)
-def test_at_each_step(given, tmp_path, monkeypatch, name, way):
-    """All of them at night, else two."""
+def test_every_command_stopped_at_many_steps_leaves_all_or_nothing(workplace, name, way):
+    @examples(8)
+    @given(st.floats(0, 0.999))
+    def check(share):
+        workplace.check(name, way, share)
 
-    def choose(moments):
-        return random.sample(moments, min(often(2, nightly=20), len(moments)))
-
-    _check(given, tmp_path, monkeypatch, name, way, choose)
+    check()
 
 
-@pytest.mark.parametrize("way", STATUS)
-def test_at_some_step(given, tmp_path, monkeypatch, way):
-    name = random.choice([name for name, case in CASES.items() if not case.needs_model])
-    _check(given, tmp_path, monkeypatch, name, way, lambda moments: random.sample(moments, 2))
+# ---- signals while texts are read ----------------------------------------------------------------
+
+
+def heed_interrupts() -> None:
+    """A test run in the background may have been told to ignore them; the group is the child's."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.setsid()
+
+
+@pytest.mark.parametrize("workers", [pytest.param("1", marks=pytest.mark.faults), "2"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_training_says_so_and_leaves_nothing(tmp_path, number, workers):
+    """An interrupt goes to all processes, as a terminal sends it; SIGTERM to the command alone, and a
+    process that were left would keep standard error open.
+    """
+    command = ("train", "wordpiece", "-", "-o", "out", "--workers", workers)
+    child = process(*command, cwd=tmp_path, preexec_fn=heed_interrupts)
+    # More than pipes and buffers hold, so the command has begun to read when this returns.
+    child.stdin.write(b"the lowest lower low\n" * 100_000)
+    child.stdin.flush()
+    assert child.poll() is None
+    (os.killpg if number == signal.SIGINT else os.kill)(child.pid, number)
+    said = child.stderr.read()
+    assert (child.wait(), said) == (128 + number, b"trietok: stopped; nothing was written\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def rows_in(ids: Path) -> list[list[int]]:
+    """The ids of all rows that a finished run has written."""
+    manifest = json.loads((ids / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest
+    files = sorted(ids.rglob("*.parquet"))
+    return [
+        row for file in files for row in pyarrow.parquet.read_table(file)["input_ids"].to_pylist()
+    ]
+
+
+def stopped_while_writing(command: tuple[str, ...], ids: Path, number: int, **options) -> tuple:
+    """The exit code and the outputs of a run that got a signal when two of its shards were there.
+
+    Where this process got no time until the command had ended, it is started again.
+    """
+    for _ in range(20):
+        child = process(*command, preexec_fn=heed_interrupts, **options)
+        while len(list(ids.rglob("*.record.json"))) < 2 and child.poll() is None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(timeout=0.005)
+        child.send_signal(number)
+        written = child.communicate(timeout=300)
+        if not (ids / "manifest.json").exists():
+            return child.returncode, *written
+        shutil.rmtree(ids)
+    raise AssertionError("it always ended before it was stopped")
+
+
+@pytest.mark.parametrize(
+    ("number", "kernel"), [(signal.SIGTERM, "0"), (signal.SIGTERM, "1"), (signal.SIGINT, "1")]
+)
+def test_stopped_encode_files_keeps_what_is_finished(
+    tmp_path, monkeypatch, english, number, kernel
+):
+    """In threads with the kernel, in processes without it."""
+    monkeypatch.chdir(tmp_path)
+    texts = [f"the people {text:x} of {text * 7919:x}" for text in range(16_000)]
+    Path("texts.txt").write_text("".join(f"{text}\n" for text in texts))
+    command = ("encode-files", "texts.txt", "-o", "ids", "--shard-size", "0.02", "-q")
+    env = {**environment(), "TRIETOK_KERNEL": kernel}
+    code, written, said = stopped_while_writing(
+        (*command, "--workers", "2"), Path("ids"), number, env=env
+    )
+    assert (code, written) == (128 + number, b"")
+    assert said.startswith(b"trietok: stopped;")
+    assert b"--resume" in said
+    out(*command, "--workers", "1", "--resume")
+    assert rows_in(Path("ids")) == english(texts).input_ids
+
+
+def test_a_full_disk_is_one_error_and_the_run_can_be_resumed(tmp_path, monkeypatch, english):
+    """Files have a size at which writing fails as on a full disk; shards of the second file reach
+    it.
+    """
+    import resource
+
+    monkeypatch.chdir(tmp_path)
+    texts = [["people"] * 1000, ["people " * 10] * 4000]
+    Path("0.txt").write_text("".join(f"{line}\n" for line in texts[0]))
+    Path("1.txt.gz").write_bytes(gzip.compress("".join(f"{line}\n" for line in texts[1]).encode()))
+    command = ("encode-files", "0.txt", "1.txt.gz", "-o", "ids", "--shard-size", "0.1", "-q")
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+
+    done = process(*command, "--workers", "2", preexec_fn=limited)
+    said = done.communicate()[1].decode()
+    assert done.returncode == 2
+    assert "File too large" in said
+    assert "--resume" in said
+    out(*command, "--workers", "2", "--resume")
+    assert rows_in(Path("ids")) == english([*texts[0], *texts[1]]).input_ids
+
+
+# ---- readers and writers at the other end of a pipe ----------------------------------------------
+
+
+def test_a_reader_that_leaves_ends_the_command_quietly(tmp_path):
+    (tmp_path / "texts.txt").write_text("a text\n" * 20000)
+    child = process("encode", "-q", "--json", "--file", "texts.txt", cwd=tmp_path)
+    assert json.loads(child.stdout.readline())["text"] == "a text"
+    child.stdout.close()
+    assert (child.stderr.read(), child.wait()) == (b"", 141)
+
+
+def test_results_come_line_by_line_and_an_interrupt_is_one_more():
+    child = process("encode", "-q", "--json", preexec_fn=heed_interrupts)
+    for text in ("one", "two"):
+        child.stdin.write(text.encode() + b"\n")
+        child.stdin.flush()
+        assert json.loads(child.stdout.readline())["text"] == text  # the input is still open
+    child.send_signal(signal.SIGINT)
+    assert (child.wait(), child.stderr.read()) == (130, b"")
+    message = {"ok": False, "error": "stopped", "kind": "KeyboardInterrupt"}
+    assert [json.loads(line) for line in child.stdout.read().splitlines()] == [message]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,6 @@ import pytest
 import trietok
 from tests.conftest import needs
 
-PACKAGES = """
-    transformers tokenizers torch sentence-transformers setfit keybert accelerate datasets
-    langchain-text-splitters docling-core fastembed model2vec semantic-text-splitter bert-score
-    onnxruntime spacy-transformers flagembedding txtai bertopic flair peft adapters optimum-onnx
-    llama-index-core shap chonkie
-""".split()
 # The last word of the first text has an unassigned character, which the slow profile deletes and
 # Rust's keeps.
 TEXTS = [
@@ -33,18 +27,6 @@ SAME_IN_BOTH = [TEXTS[0].replace("\u0378", ""), *TEXTS[1:]]
 LONG = " ".join([SAME_IN_BOTH[0], *["The unaffable people of héllo flurbomycin say so much."] * 12])
 # How many tokens the models take.
 LONGEST = 64
-
-
-def pytest_report_header() -> str:
-    """The versions that are tried, where this folder alone is run."""
-    return "clients: " + ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "not installed"
 
 
 @pytest.fixture(scope="session")
@@ -146,4 +128,4 @@ def their_tokenizer(profile: str, directory: Path) -> Any:
 
 
 def is_five() -> bool:
-    return _version("transformers").startswith("5.")
+    return version("transformers").startswith("5.")

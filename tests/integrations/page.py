@@ -28,11 +28,32 @@ def rows() -> dict[str, str]:
     return dict(found)
 
 
-def rust_of(tokenizer: Any) -> dict[str, Any]:
-    """What `to_rust` is in a line: in the slow profile, with the option that the page names."""
-    from trietok.clients import to_rust
+def run_line(client: str, tokenizer: Any, **names: Any) -> Any:
+    """Run the line that the page prints for a client, and return its value if it has one.
 
-    return {"to_rust": partial(to_rust, allow_differences=tokenizer.profile == "slow")}
+    With transformers' own tokenizer, `to_transformers` is nothing, and `to_rust` its Rust object.
+
+    Args:
+        client: the first column of its row, without backquotes.
+        tokenizer: trietok's or transformers'.
+        **names: what else the line speaks of.
+    """
+    from trietok.clients import to_rust, to_transformers
+
+    line = rows()[client]
+    space: dict[str, Any] = {"tokenizer": tokenizer}
+    if hasattr(tokenizer, "profile"):  # trietok's
+        is_slow = tokenizer.profile == "slow"
+        space["to_rust"] = partial(to_rust, allow_differences=is_slow)
+        space["to_transformers"] = to_transformers
+    else:
+        space["to_rust"] = lambda tokenizer: tokenizer.backend_tokenizer
+        space["to_transformers"] = lambda tokenizer: tokenizer
+    space |= names
+    if _SETS.match(line):
+        exec(line, space)
+        return None
+    return eval(line, space)
 
 
 def saved_anyway(tokenizer: Any) -> dict[str, Any]:
@@ -41,25 +62,5 @@ def saved_anyway(tokenizer: Any) -> dict[str, Any]:
     """
     from trietok.clients import to_transformers
 
-    return {
-        "to_transformers": partial(
-            to_transformers, allow_differences=tokenizer.profile == "slow" and is_five()
-        )
-    }
-
-
-def run_line(client: str, **names: Any) -> Any:
-    """Run the line that the page prints for a client, and return its value if it has one.
-
-    Args:
-        client: the first column of its row, without backquotes.
-        **names: what the line speaks of.
-    """
-    from trietok.clients import to_rust, to_transformers
-
-    line = rows()[client]
-    space: dict[str, Any] = {"to_rust": to_rust, "to_transformers": to_transformers, **names}
-    if _SETS.match(line):
-        exec(line, space)
-        return None
-    return eval(line, space)
+    is_allowed = tokenizer.profile == "slow" and is_five()
+    return {"to_transformers": partial(to_transformers, allow_differences=is_allowed)}

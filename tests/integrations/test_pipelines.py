@@ -1,4 +1,4 @@
-"""transformers' pipelines: what they say is what they say with transformers' own tokenizer."""
+"""transformers' pipelines: what they answer is what they answer with transformers' own tokenizer."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import transformers
 
 from tests.integrations.conftest import (
     LONG,
@@ -30,59 +31,53 @@ def names(labels: list[str]) -> dict[str, Any]:
     }
 
 
-def made(task: str, model: Any, tokenizer: Any, **options: Any) -> Any:
-    """A pipeline, as transformers' page makes it."""
-    from transformers import pipeline
-
-    return pipeline(task, model=model, tokenizer=tokenizer, device="cpu", **options)
-
-
-def run(client: str, model: Any, tokenizer: Any, **options: Any) -> Any:
+def made(client: str, model: Any, tokenizer: Any, **options: Any) -> Any:
     """The pipeline that the page's line makes; with other values of the options that the line
     has.
     """
-    from transformers import pipeline
 
     def with_options(task: str, **given: Any) -> Any:
         given |= {name: options[name] for name in options if name in given}
-        return pipeline(
-            task,
-            device="cpu",
-            **{name: value for name, value in given.items() if value is not None},
-        )
+        kept = {name: value for name, value in given.items() if value is not None}
+        return transformers.pipeline(task, device="cpu", **kept)
 
-    return run_line(client, pipeline=with_options, model=model, tokenizer=tokenizer)
+    return run_line(f"pipelines: {client}", tokenizer, pipeline=with_options, model=model)
 
 
-def test_fill_mask(tokenizer, theirs):
-    model = model_of("BertForMaskedLM")
-    masked = ["The [MASK] flurbomycin say.", "[E1] [MASK] people\u0378"]
-    ours, others = run("pipelines: fill-mask", model, tokenizer), made("fill-mask", model, theirs)
-    assert ours(masked) == others(masked)
-    assert ours(masked[0], targets=["people", "say"]) == others(
-        masked[0], targets=["people", "say"]
-    )
-
-
-def test_text_classification(tokenizer, theirs):
-    model = model_of("BertForSequenceClassification", **names(["no", "yes"]))
-    ours = run("pipelines: text-classification", model, tokenizer)
-    others = made("text-classification", model, theirs)
-    assert ours(TEXTS, batch_size=2) == others(TEXTS, batch_size=2)
-    assert ours({"text": TEXTS[0], "text_pair": TEXTS[1]}) == others(
-        {"text": TEXTS[0], "text_pair": TEXTS[1]}
-    )
-
-
-def test_zero_shot(tokenizer, theirs):
-    model = model_of(
-        "BertForSequenceClassification", **names(["contradiction", "neutral", "entailment"])
-    )
-    ours = run("pipelines: zero-shot", model, tokenizer)
-    others = made("zero-shot-classification", model, theirs)
-    labels = ["people", "héllo flurbomycin"]
-    for multi in (False, True):
-        assert ours(TEXTS, labels, multi_label=multi) == others(TEXTS, labels, multi_label=multi)
+@pytest.mark.parametrize(
+    ("client", "kind", "labels", "calls"),
+    [
+        (
+            "fill-mask",
+            "BertForMaskedLM",
+            [],
+            [
+                ((["The [MASK] flurbomycin say.", "[E1] [MASK] people\u0378"],), {}),
+                (("The [MASK] flurbomycin say.",), {"targets": ["people", "say"]}),
+            ],
+        ),
+        (
+            "text-classification",
+            "BertForSequenceClassification",
+            ["no", "yes"],
+            [((TEXTS,), {"batch_size": 2}), (({"text": TEXTS[0], "text_pair": TEXTS[1]},), {})],
+        ),
+        (
+            "zero-shot",
+            "BertForSequenceClassification",
+            ["contradiction", "neutral", "entailment"],
+            [
+                ((TEXTS, ["people", "héllo flurbomycin"]), {"multi_label": multi})
+                for multi in (False, True)
+            ],
+        ),
+    ],
+)
+def test_answers_are_the_same(client, kind, labels, calls, tokenizer, theirs):
+    model = model_of(kind, **(names(labels) if labels else {}))
+    ours, others = (made(client, model, each) for each in (tokenizer, theirs))
+    for arguments, options in calls:
+        assert ours(*arguments, **options) == others(*arguments, **options)
 
 
 def tagger() -> Any:
@@ -97,6 +92,12 @@ def tagger() -> Any:
     return model
 
 
+def without_words(results: Any) -> Any:
+    if isinstance(results, list):
+        return [without_words(each) for each in results]
+    return {key: value for key, value in results.items() if key != "word"}
+
+
 # transformers' slow tokenizer has no offsets, so the fast one is what both profiles are compared
 # with, on texts whose ids are the same; the words of a group are put together by each tokenizer's
 # own `convert_tokens_to_string`.
@@ -107,52 +108,32 @@ def tagger() -> Any:
         *((name, stride) for name in ("simple", "first", "average", "max") for stride in (None, 8)),
     ],
 )
-def test_token_classification(strategy: str, stride: int | None, tokenizer: Any, directory: Path):
-    model = tagger()
-    others = their_tokenizer("fast", directory)
+def test_entities_are_the_same(strategy: str, stride: int | None, tokenizer: Any, directory: Path):
+    model, others = tagger(), their_tokenizer("fast", directory)
+    texts = SAME_IN_BOTH
     if stride is not None:
         tokenizer.model_max_length = others.model_max_length = 32
-    options: dict[str, Any] = {"aggregation_strategy": strategy}
-    if stride is not None:
-        options["stride"] = stride
+        texts = [*SAME_IN_BOTH, LONG]
+    options = {"aggregation_strategy": strategy, "stride": stride}
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message="Tokenizer does not support real words")
-        ours = run(
-            "pipelines: token-classification", model, tokenizer, **{"stride": None, **options}
-        )([*SAME_IN_BOTH, LONG] if stride is not None else SAME_IN_BOTH)
-    wanted = made("token-classification", model, others, **options)(
-        [*SAME_IN_BOTH, LONG] if stride is not None else SAME_IN_BOTH
-    )
+        ours = made("token-classification", model, tokenizer, **options)(texts)
+    wanted = made("token-classification", model, others, **options)(texts)
     assert without_words(ours) == without_words(wanted)
     if tokenizer.profile == "fast":
         assert ours == wanted
     assert len(ours[0]) > 3
 
 
-def without_words(results: Any) -> Any:
-    if isinstance(results, list):
-        return [without_words(each) for each in results]
-    return {key: value for key, value in results.items() if key != "word"}
-
-
-def test_token_classification_of_words(tokenizer, directory):
-    model = tagger()
-    words = ["The", "people", "flurbomycin", "héllo"]
-    ours = run(
-        "pipelines: token-classification",
-        model,
-        tokenizer,
-        aggregation_strategy="simple",
-        stride=None,
+def test_entities_of_words_are_the_same(tokenizer, directory):
+    model, options = tagger(), {"aggregation_strategy": "simple", "stride": None}
+    ours, others = (
+        made("token-classification", model, each, **options)(
+            ["The", "people", "flurbomycin", "héllo"], is_split_into_words=True, delimiter=" "
+        )
+        for each in (tokenizer, their_tokenizer("fast", directory))
     )
-    others = made(
-        "token-classification",
-        model,
-        their_tokenizer("fast", directory),
-        aggregation_strategy="simple",
-    )
-    options = {"is_split_into_words": True, "delimiter": " "}
-    assert without_words(ours(words, **options)) == without_words(others(words, **options))
+    assert without_words(ours) == without_words(others)
 
 
 @pytest.mark.skipif(is_five(), reason="needs transformers 4: 5 has no such pipeline")
@@ -165,12 +146,14 @@ def test_token_classification_of_words(tokenizer, directory):
         {"padding": "max_length"},
     ],
 )
-def test_question_answering(options: dict[str, Any], tokenizer: Any, directory: Path):
+def test_answers_to_questions_are_the_same(options, tokenizer, directory):
     model = model_of("BertForQuestionAnswering")
-    ours = run("pipelines: question-answering", model, tokenizer)
-    others = made("question-answering", model, their_tokenizer("fast", directory))
-    question = "Who say flurbomycin?"
+    ours, others = (
+        made("question-answering", model, each)
+        for each in (tokenizer, their_tokenizer("fast", directory))
+    )
+    question = {"question": "Who say flurbomycin?"}
     for context in (SAME_IN_BOTH[0], LONG):
-        assert ours(question=question, context=context, **options) == others(
-            question=question, context=context, **options
+        assert ours(**question, context=context, **options) == others(
+            **question, context=context, **options
         )

@@ -68,7 +68,7 @@ def domain(tmp_path: Path) -> Path:
     return tmp_path / "domain.obo"
 
 
-def test_initializations_without_training(
+def test_the_study_of_new_rows_compares_every_initialization(
     study: ModuleType, plain: Path, domain: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     study.study(plain, domain, 5, 20, 48, 2, list(study.INITIALIZATIONS))
@@ -85,7 +85,7 @@ def test_initializations_without_training(
     assert found["distil"][0]["cosine"] > found["resize"][0]["cosine"]
 
 
-def test_a_small_bert(tmp_path: Path) -> None:
+def test_the_small_bert_program_makes_both_models(tmp_path: Path) -> None:
     """The program as it is called, with its two directories."""
     sentence_transformers = needs("sentence_transformers")
     (tmp_path / "texts.txt").write_text(

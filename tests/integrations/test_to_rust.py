@@ -45,7 +45,7 @@ def test_every_supported_version_gives_the_ids() -> None:
         assert list(rust.encode(text).type_ids) == tokenizer(text).token_type_ids
 
 
-def test_a_slow_one_is_refused_unless_differences_are_allowed() -> None:
+def test_a_slow_tokenizer_is_refused_unless_differences_are_allowed() -> None:
     tokenizer = made(trietok.BertTokenizer)
     with pytest.raises(trietok.NotSupportedError, match="allow_differences=True"):
         to_rust(tokenizer)
@@ -75,7 +75,7 @@ def test_a_role_that_was_added_again_is_refused_until_it_is_loaded_again(
         )
 
 
-def test_what_rust_cannot_be_is_refused() -> None:
+def test_never_split_and_own_classes_and_other_values_are_refused() -> None:
     with pytest.raises(trietok.NotSupportedError):
         to_rust(made(trietok.BertTokenizer, never_split=["x"]), allow_differences=True)
 

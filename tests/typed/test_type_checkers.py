@@ -39,7 +39,7 @@ def run(command: list[str], **environment: str) -> subprocess.CompletedProcess[s
 
 
 @pytest.mark.clients
-def test_mypy_strict(tmp_path):
+def test_mypy_finds_only_the_marked_mistakes(tmp_path):
     needs("mypy")
     command = [
         sys.executable,
@@ -61,7 +61,7 @@ def test_mypy_strict(tmp_path):
 
 
 @pytest.mark.clients
-def test_pyright():
+def test_pyright_finds_only_the_marked_mistakes():
     pyright = shutil.which("pyright") or shutil.which(
         "pyright", path=os.path.dirname(sys.executable)
     )
