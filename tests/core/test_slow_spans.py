@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import random
 import re
 from typing import Any
 
@@ -23,6 +24,7 @@ from tests.strategies import (
     fast_options,
     flagged_terms,
     marked_texts,
+    random_text,
     texts,
 )
 from trietok import AddedToken, BertTokenizer, PreTrainedTokenizer
@@ -67,21 +69,19 @@ def test_spans_equal_those_of_the_oracle(kernel, text, options):
 def test_spans_with_added_tokens_equal_those_of_the_oracle(kernel):
     found = collections.Counter()
 
-    @examples(120)
+    @examples(240)
     @given(st.booleans(), st.data())
     def compare(lower, data):
         contents = data.draw(st.lists(st.sampled_from(CONTENTS), min_size=1, max_size=4))
         tokenizer = made({"do_lower_case": lower})
         for fields in data.draw(st.lists(flagged_terms(contents), min_size=1, max_size=4)):
             tokenizer.add_tokens([AddedToken(**fields)])
-        part = st.one_of(texts(contents, max_size=4), st.sampled_from(contents))
-        glue = data.draw(st.sampled_from(["", " "]))
-        text = glue.join(data.draw(st.lists(part, min_size=2, max_size=6)))
+        text = random_text(random.Random(data.draw(st.integers(0, 2**32))), contents)
         assert_same(tokenizer, {"do_lower_case": lower}, text)
         found[not {*contents}.isdisjoint(tokenizer.tokenize(text))] += 1
 
     compare()
-    assert found[True] > 0.2 * found.total(), found
+    assert found[True] > 0.1 * found.total(), found
 
 
 class Pieces(PreTrainedTokenizer):
@@ -129,7 +129,7 @@ def test_text_is_split_at_added_tokens_as_by_the_oracle(others):
         found[any(token for _, _, token in want)] += 1
 
     compare()
-    assert found[True] > 0.2 * found.total(), found
+    assert found[True] > 0.1 * found.total(), found
 
 
 def test_a_special_token_that_looks_like_a_piece_begins_a_word(small):
