@@ -10,6 +10,7 @@ import random
 import re
 from typing import Any
 
+import pytest
 import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,9 +19,10 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
 import trietok
-from tests.conftest import examples
+from tests.conftest import examples, often
 from tests.strategies import (
     BOOL,
+    CHARACTERS,
     CONTENTS,
     OPTIONAL_BOOL,
     directory_of,
@@ -34,6 +36,7 @@ from tests.strategies import (
 ROLES = ["[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"]  # in the order that they are added in
 WITHOUT_SPECIAL = {"add_special_tokens": False}
 
+STEP = often(8, nightly=1)  # between the characters that are compared
 options = st.tuples(*map(st.sampled_from, (BOOL, BOOL, OPTIONAL_BOOL, BOOL)))
 
 
@@ -74,6 +77,13 @@ def assert_same(rust: Any, ours: Any, text: str) -> None:
 )
 def test_spans_equal_those_of_the_rust_library(kernel, text, chosen):
     assert_same(*remembered(kernel, *chosen), text)
+
+
+@pytest.mark.parametrize("lower", BOOL)
+def test_every_character_has_the_span_of_the_rust_library(kernel, lower):
+    tokenizers = remembered(kernel, lower, True, None, True)
+    for first in range(random.randrange(STEP), len(CHARACTERS), 64 * STEP):
+        assert_same(*tokenizers, "a".join(CHARACTERS[first : first + 64 * STEP : STEP]))
 
 
 def test_spans_with_added_tokens_of_any_flags_equal_those_of_the_rust_library(kernel):
