@@ -44,6 +44,12 @@ def test_each_rule_of_basic_tokenization_by_an_example(options, text, words):
     assert BasicTokenizer(**options).tokenize(text) == words
 
 
+def test_words_that_a_call_keeps_whole_join_those_of_the_tokenizer():
+    tokenizer = BasicTokenizer(never_split=["A.B"])
+    assert tokenizer.tokenize("A.B C.D", never_split=["C.D"]) == ["A.B", "C.D"]
+    assert tokenizer.tokenize("A.B C.D") == ["A.B", "c", ".", "d"]
+
+
 kept_words = st.none() | st.lists(st.sampled_from(NEVER_SPLIT), max_size=3)
 
 
