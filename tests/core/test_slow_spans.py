@@ -131,6 +131,14 @@ def test_text_is_split_at_added_tokens_as_by_the_oracle(others):
     assert found[True] > 0.5 * found.total(), found
 
 
+def test_a_single_word_that_touches_a_letter_stays_text_when_whitespace_before_it_is_stripped():
+    tokenizer = Pieces()
+    tokenizer.add_tokens(
+        [AddedToken("<a>", rstrip=True), AddedToken("ab", single_word=True), AddedToken("中")]
+    )
+    assert tokenizer.tokenize("<a> ab中") == ["<a>", "text: ab", "中"]
+
+
 def test_a_special_token_that_looks_like_a_piece_begins_a_word(small):
     """Removing marks makes it, so it is not cut out before, and its first piece continues a word."""
     tokenizer = small("##i", "##n", "##g", "a", additional_special_tokens=["##ing"])
