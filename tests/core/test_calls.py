@@ -437,10 +437,10 @@ def outcome(tokenizer, call):
 
 OF_TEXTS = {"is_split_into_words", "split_special_tokens", "return_offsets_mapping"}
 KINDS = {
-    BertTokenizer: ("[PAD]", None),
-    FunnelTokenizer: ("<pad>", None),
-    MPNetTokenizer: ("<pad>", None),
-    SplinterTokenizer: ("[PAD]", None),
+    BertTokenizer: ("[PAD]", "[PAD]", "[PAD]", None),
+    FunnelTokenizer: ("<pad>", "<pad>", "<pad>", None),
+    MPNetTokenizer: ("<pad>", "<pad>", "<pad>", None),
+    SplinterTokenizer: ("[PAD]", "[PAD]", "[PAD]", None),
 }
 
 
@@ -475,11 +475,12 @@ def test_calls_through_an_overridden_hook_equal_those_of_the_plain_class(kernel,
             st.one_of(text, st.lists(text, max_size=4), st.lists(st.tuples(text, text)))
         )
         ids = data.draw(st.lists(st.lists(st.integers(0, 12), max_size=8), min_size=1, max_size=2))
+        one = batch if isinstance(batch, str) else data.draw(text)
         of_ids = {name: options[name] for name in options if name not in OF_TEXTS}
         for call in (
             lambda tokenizer: tokenizer(batch, **options),
             lambda tokenizer: tokenizer(batch, **options),  # the second one finds caches
-            lambda tokenizer: {"input_ids": tokenizer.encode(batch, **options)},
+            lambda tokenizer: {"input_ids": tokenizer.encode(one, **options)},
             lambda tokenizer: tokenizer.prepare_for_model(*ids, **of_ids),
         ):
             found = []
@@ -491,4 +492,4 @@ def test_calls_through_an_overridden_hook_equal_those_of_the_plain_class(kernel,
             returned[found[0][0] is not None] += 1
 
     compare()
-    assert returned[True] > 0.3 * returned.total(), returned
+    assert returned[True] > 0.15 * returned.total(), returned
