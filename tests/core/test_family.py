@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-import logging
-
 import pytest
 
 import trietok
 from tests.conftest import SPECIAL
 from trietok import AddedToken, InputError, OptionError, SpecialTokenError
 
-FUNNEL = ["<pad>", "<unk>", "<cls>", "<sep>", "<mask>", "<s>", "</s>"]
-MPNET = ["<s>", "<pad>", "</s>", "<unk>", "[UNK]", "<mask>"]
 ROLES = {
-    "FunnelTokenizer": FUNNEL,
-    "MPNetTokenizer": MPNET,
+    "FunnelTokenizer": ["<pad>", "<unk>", "<cls>", "<sep>", "<mask>", "<s>", "</s>"],
+    "MPNetTokenizer": ["<s>", "<pad>", "</s>", "<unk>", "[UNK]", "<mask>"],
     "SplinterTokenizer": [*SPECIAL, "[QUESTION]", "."],
 }
 NAMES = [
-    "BertTokenizer",
-    "DistilBertTokenizer",
-    "ElectraTokenizer",
-    "MobileBertTokenizer",
-    "ConvBertTokenizer",
-    "SqueezeBertTokenizer",
-    "LayoutLMTokenizer",
-    "LxmertTokenizer",
-    "DPRContextEncoderTokenizer",
-    "DPRQuestionEncoderTokenizer",
-    "DPRReaderTokenizer",
-    "RetriBertTokenizer",
-    "FunnelTokenizer",
-    "MPNetTokenizer",
-    "SplinterTokenizer",
+    f"{name}Tokenizer"
+    for name in "Bert DistilBert Electra MobileBert ConvBert SqueezeBert LayoutLM Lxmert"
+    " DPRContextEncoder DPRQuestionEncoder DPRReader RetriBert Funnel MPNet Splinter".split()
 ]
+EACH = pytest.mark.parametrize("name", NAMES)
 
 
 @pytest.fixture
@@ -62,41 +47,45 @@ PAIRS = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_pair(make, name):
-    tokens, types, mask = PAIRS.get(name, PAIRS["BertTokenizer"])
-    encoding = make(name)("a", "b c", return_token_type_ids=True, return_special_tokens_mask=True)
-    assert make(name).convert_ids_to_tokens(encoding.input_ids) == tokens.split()
-    assert encoding.token_type_ids == types
-    assert encoding.special_tokens_mask == mask
-    ids = [make(name).convert_tokens_to_ids(list(words)) for words in ("a", "bc")]
-    assert make(name).build_inputs_with_special_tokens(*ids) == encoding.input_ids
-    assert make(name).create_token_type_ids_from_sequences(*ids) == types
-    assert make(name).get_special_tokens_mask(*ids) == mask
-
-
-def test_a_pair_of_the_fast_mpnet(make):
-    tokenizer = make("MPNetTokenizerFast")
-    tokens, types, mask = PAIRS["MPNetTokenizer"]
-    encoding = tokenizer("a", "b c", return_special_tokens_mask=True)
-    assert encoding.special_tokens_mask == mask
+@pytest.mark.parametrize("name", [*NAMES, "MPNetTokenizerFast"])
+def test_a_pair_has_the_template_of_its_class(kernel, make, name):
+    tokenizer = make(name)
+    tokens, types, mask = PAIRS.get(name.removesuffix("Fast"), PAIRS["BertTokenizer"])
+    asked = {"return_token_type_ids": True, "return_special_tokens_mask": True}
+    encoding = tokenizer("a", "b c", **asked)
     assert tokenizer.convert_ids_to_tokens(encoding.input_ids) == tokens.split()
+    assert encoding.special_tokens_mask == mask
     ids = [tokenizer.convert_tokens_to_ids(list(words)) for words in ("a", "bc")]
     assert tokenizer.build_inputs_with_special_tokens(*ids) == encoding.input_ids
     assert tokenizer.create_token_type_ids_from_sequences(*ids) == types
+    if not tokenizer.is_fast:
+        assert encoding.token_type_ids == types
+        assert tokenizer.get_special_tokens_mask(*ids) == mask
 
 
-WITHOUT_TYPES = [
-    "DistilBertTokenizer",
-    "DPRReaderTokenizer",
-    "MPNetTokenizer",
-    "RetriBertTokenizer",
-]
+@EACH
+def test_a_call_returns_the_inputs_of_its_model(make, name):
+    without_types = ["DistilBertTokenizer", "DPRReaderTokenizer", "MPNetTokenizer"]
+    has_types = name not in [*without_types, "RetriBertTokenizer"]
+    assert ("token_type_ids" in make(name)("a")) == has_types
+    cleans_up = name not in ("RetriBertTokenizer", "SplinterTokenizer")
+    assert make(name).clean_up_tokenization_spaces == cleans_up
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_inputs_of_the_model(make, name):
-    assert ("token_type_ids" in make(name)("a")) == (name not in WITHOUT_TYPES)
+@EACH
+def test_a_lone_vocabulary_and_what_is_saved_are_loaded(make, name, tmp_path):
+    kind = getattr(trietok, name)
+    assert make(name)("a", "b") == kind.from_pretrained(tmp_path / "vocab.txt")("a", "b")
+    tokenizer = make(name, do_lower_case=False, model_max_length=9)
+    tokenizer.add_tokens(["new word"])
+    tokenizer.save_pretrained(tmp_path / "saved")
+    again = kind.from_pretrained(tmp_path / "saved")
+    assert again.fingerprint() == tokenizer.fingerprint()
+    padded = tokenizer("a new word", "b", padding="max_length")
+    assert again("a new word", "b", padding="max_length") == padded
+    again.save_pretrained(tmp_path / "again")
+    for file in (tmp_path / "saved").iterdir():
+        assert file.read_bytes() == (tmp_path / "again" / file.name).read_bytes()
 
 
 def test_the_first_type_id_of_funnel_can_be_set(make):
@@ -106,9 +95,8 @@ def test_the_first_type_id_of_funnel_can_be_set(make):
     assert tokenizer.num_special_tokens_to_add(pair=True) == 3
 
 
-def test_the_mask_of_mpnet_takes_the_space_before_it_along(make):
+def test_the_mask_of_mpnet_strips_the_space_before_it(make):
     tokenizer = make("MPNetTokenizer", do_lower_case=False)
-    assert tokenizer.mask_token == "<mask>"
     assert tokenizer.added_tokens_decoder[5] == AddedToken("<mask>", lstrip=True, special=True)
     tokenizer.add_tokens([" x"])
     assert tokenizer.tokenize("a  <mask> x") == ["a", "<mask>", " x"]
@@ -116,20 +104,17 @@ def test_the_mask_of_mpnet_takes_the_space_before_it_along(make):
     assert not other.added_tokens_decoder[6].lstrip
 
 
-def test_splinter_with_the_question_second(make):
+def test_splinter_puts_the_question_second_on_the_left_and_composes_nothing(make, small):
     tokenizer = make("SplinterTokenizer", padding_side="left")
     encoding = tokenizer("a", "b", padding="max_length", max_length=9)
     tokens = "[PAD] [PAD] [CLS] a [SEP] b [QUESTION] . [SEP]"
     assert tokenizer.convert_ids_to_tokens(encoding.input_ids) == tokens.split()
     assert encoding.token_type_ids == [0, 0, 0, 0, 0, 1, 1, 1, 1]
-
-
-def test_splinter_does_not_compose(make, small):
     assert make("SplinterTokenizer", "é", do_lower_case=False).tokenize("e\u0301") == ["[UNK]"]
     assert small("é", do_lower_case=False).tokenize("e\u0301") == ["é"]
 
 
-def test_the_question_token_is_no_role(make, tmp_path):
+def test_the_question_token_is_saved_and_is_no_special_token(make, tmp_path):
     tokenizer = make("SplinterTokenizer", "[", "]", "question", question_token="c")
     assert tokenizer.question_token_id == tokenizer.convert_tokens_to_ids("c")
     assert tokenizer.tokenize("[QUESTION]") == ["[", "question", "]"]
@@ -141,84 +126,39 @@ def test_the_question_token_is_no_role(make, tmp_path):
     assert trietok.SplinterTokenizer.from_pretrained(tmp_path / "saved").question_token == "b"
 
 
-def test_decoding_leaves_spaces_where_the_class_does(make):
-    kept = [name for name in NAMES if not make(name).clean_up_tokenization_spaces]
-    assert kept == ["RetriBertTokenizer", "SplinterTokenizer"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_lone_vocabulary(make, name, tmp_path):
-    tokenizer = make(name)
-    loaded = getattr(trietok, name).from_pretrained(tmp_path / "vocab.txt")
-    assert loaded("a", "b") == tokenizer("a", "b")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_what_is_saved_is_loaded(make, name, tmp_path):
-    tokenizer = make(name, do_lower_case=False, model_max_length=9)
-    tokenizer.add_tokens(["new word"])
-    tokenizer.save_pretrained(tmp_path / "saved")
-    again = getattr(trietok, name).from_pretrained(tmp_path / "saved")
-    assert again.fingerprint() == tokenizer.fingerprint()
-    assert again("a new word", "b", padding="max_length") == tokenizer(
-        "a new word", "b", padding="max_length"
-    )
-    again.save_pretrained(tmp_path / "again")
-    for file in (tmp_path / "saved").iterdir():
-        assert file.read_bytes() == (tmp_path / "again" / file.name).read_bytes()
-
-
-def test_a_relatives_files_load_with_a_warning(make, tmp_path, caplog):
-    make("ElectraTokenizer").save_pretrained(tmp_path / "saved")
-    with caplog.at_level(logging.WARNING, "trietok"):
-        trietok.ElectraTokenizer.from_pretrained(tmp_path / "saved")
-        assert not caplog.records
-        loaded = trietok.DistilBertTokenizer.from_pretrained(tmp_path / "saved")
-    assert loaded("a") == {"input_ids": [2, 5, 3], "attention_mask": [1, 1, 1]}
-    assert [record.getMessage() for record in caplog.records] == [
-        "the tokenizer was saved as a ElectraTokenizer and is loaded as a DistilBertTokenizer"
-    ]
-
-
-def test_a_subclass_of_ones_own_loads_what_its_parent_saved(make, tmp_path, caplog):
+def test_files_of_a_relative_are_loaded_with_a_warning_unless_it_is_the_parent(
+    make, tmp_path, caplog
+):
     class Mine(trietok.ElectraTokenizer):
         pass
 
     make("ElectraTokenizer").save_pretrained(tmp_path / "saved")
-    with caplog.at_level(logging.WARNING, "trietok"):
-        assert Mine.from_pretrained(tmp_path / "saved").encode("a") == [2, 5, 3]
-    assert not caplog.records
+    for kind in (trietok.ElectraTokenizer, Mine):
+        assert kind.from_pretrained(tmp_path / "saved").encode("a") == [2, 5, 3]
+        assert not caplog.records
+    loaded = trietok.DistilBertTokenizer.from_pretrained(tmp_path / "saved")
+    assert loaded("a") == {"input_ids": [2, 5, 3], "attention_mask": [1, 1, 1]}
+    assert caplog.messages == [
+        "the tokenizer was saved as a ElectraTokenizer and is loaded as a DistilBertTokenizer"
+    ]
 
 
-# ---- DPR's reader --------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def reader(make):
-    return make("DPRReaderTokenizer")
-
-
-def test_a_question_with_many_passages(reader):
-    rows = reader("a", titles=["b", "c"], texts=["a b", "c"], padding=True)
-    assert reader.batch_decode(rows.input_ids) == [
+def test_dprs_reader_encodes_a_question_with_many_passages(make):
+    reader = make("DPRReaderTokenizer")
+    batch = reader("a", titles=["b", "c"], texts=["a b", "c"], padding=True)
+    assert reader.batch_decode(batch.input_ids) == [
         "[CLS] a [SEP] b [SEP] a b",
         "[CLS] a [SEP] c [SEP] c [PAD]",
     ]
-    assert rows.attention_mask == [[1] * 7, [1, 1, 1, 1, 1, 1, 0]]
-    assert reader("a", titles="b", texts="c").input_ids == [[2, 5, 3, 6, 3, 7]]
+    assert batch.attention_mask == [[1] * 7, [1, 1, 1, 1, 1, 1, 0]]
     assert reader("a", "b", "c", truncation=True, max_length=3).input_ids == [[2, 5, 3]]
-    assert list(reader("a", "b", "c", return_attention_mask=False)) == [
-        "input_ids",
-        "attention_mask",
-    ]
-
-
-def test_a_call_without_titles_or_texts_is_an_ordinary_one(reader):
     assert reader("a").input_ids == [2, 5, 3]
     assert reader("a", titles="b").input_ids == reader("a", texts="b").input_ids == [2, 5, 3, 6, 3]
+    assert reader.count("a b") == 4
 
 
-def test_what_the_readers_call_refuses(reader):
+def test_dprs_reader_refuses_what_has_no_effect(make):
+    reader = make("DPRReaderTokenizer")
     with pytest.raises(InputError):
         reader("a", ["b", "c"], ["a"])
     with pytest.raises(OptionError):

@@ -15,7 +15,7 @@ def full(vocab_file):
     return make
 
 
-def test_the_papers_example(full):
+def test_words_of_the_paper_are_cut_into_its_pieces(full):
     tokenizer = full("un", "##aff", "##able", "##want", "##ed", "runn", "##ing", ",")
     assert tokenizer.tokenize("UNwant\u00e9d,running") == [
         "un",
@@ -44,13 +44,13 @@ def test_vocabulary_lines_are_stripped_on_both_sides(tmp_path):
     assert google_bert.load_vocab(path) == {"[UNK]": 0, "a": 1, "": 2, "b": 3}
 
 
-def test_a_word_may_have_200_characters(full, small):
+def test_a_word_of_200_characters_is_not_unknown(full, small):
     assert full("a", "##a").tokenize("a" * 200) == ["a"] + ["##a"] * 199
     assert full("a", "##a").tokenize("a" * 201) == ["[UNK]"]
     assert small("a", "##a").tokenize("a" * 101) == ["[UNK]"]
 
 
-def test_what_is_deleted_and_what_is_composed(full, small):
+def test_private_use_stays_and_nothing_is_composed(full, small):
     # private use stays
     assert full("a", "b", "\ue000").tokenize("\ue000 a\u200b") == ["\ue000", "a"]
     assert small("a", "b", "\ue000").tokenize("\ue000 a\u200b") == ["a"]
@@ -86,7 +86,7 @@ SENTENCE = (
 )
 
 
-def test_a_mixed_sentence(full, small):
+def test_a_mixed_sentence_is_cut_as_by_bert(full, small):
     chinese = sorted({char for char in SENTENCE if "\u4e00" <= char <= "\u9fff"})
     tokens = full(*PIECES, *chinese).tokenize(SENTENCE)
     assert " ".join(tokens).startswith(

@@ -44,7 +44,7 @@ class Words(PreTrainedTokenizer):
         return ()
 
 
-def test_the_methods_of_a_subclass_are_used():
+def test_overridden_methods_of_a_subclass_decide():
     words = Words()
     assert words.tokenize("a b c") == ["a", "b", "c"]
     assert words.encode("a b c") == [1, 2, 0, 0]
@@ -62,7 +62,7 @@ def test_added_tokens_are_split_out_before_the_subclass_sees_the_text():
     assert (words.max_id, len(words)) == (4, 5)
 
 
-def test_keywords_of_the_subclass_are_its_own():
+def test_keywords_of_the_subclass_reach_its_stages_and_others_are_refused():
     words = Words()
     assert words.tokenize("a", louder=True) == ["A"]
     assert words("a", louder=True).input_ids == [0, 0]
@@ -73,7 +73,7 @@ def test_keywords_of_the_subclass_are_its_own():
         words.encode([1, 2], loudest=True)
 
 
-def test_what_a_subclass_leaves_out_says_so():
+def test_a_method_that_a_subclass_leaves_out_is_not_implemented():
     class Empty(PreTrainedTokenizer):
         def get_vocab(self):
             return {}
