@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable
@@ -24,7 +23,7 @@ from hypothesis import strategies as st
 
 import trietok
 from tests import strategies
-from tests.conftest import SPECIAL, examples
+from tests.conftest import examples
 from tests.parity.conftest import trie_is_wrong
 from tests.parity.directories import (
     FAMILY,
@@ -32,12 +31,12 @@ from tests.parity.directories import (
     SENTENCES,
     assert_alike_or_documented,
     class_of,
+    content_of,
     differing_files,
     is_numbered_in_order,
     loaded,
     made_by,
     recipes,
-    said_by,
     saved,
     vocabulary_file,
 )
@@ -441,3 +440,244 @@ def test_a_directory_from_before_4_34_loads_alike(name):
 
     compare()
     assert counts["texts"] > counts["alike"], counts
+
+
+# ---- directories by hand -------------------------------------------------------------------------
+
+ODD_BUT_VALID = Path(__file__).parents[1] / "data" / "odd_but_valid"
+ALIKE, DIFFER, NEITHER = "alike", "differ", "neither"
+OURS, THEIRS = "only trietok", "only transformers"
+# What comes of loading the slow and the fast class, if not "alike".
+ODD = {
+    # The Rust library numbers added tokens by the entries of vocab.txt, whatever ids they have.
+    "added-token-of-the-highest-id": (ALIKE, DIFFER),
+    "added-tokens-with-ids-far-apart": (ALIKE, DIFFER),
+    "vocab-duplicate-lines-and-an-added-token": (ALIKE, DIFFER),
+    "added-token-on-a-blank-line": (DIFFER, DIFFER),  # difference 32
+    "config-model-max-length-float": (DIFFER, DIFFER),  # difference 22
+    "unknown-token-among-the-added-ones": (ALIKE, THEIRS),  # difference 56
+    # transformers 4 fails on ids as strings, nulls, lists of tokens, paths that it follows.
+    "added-tokens-whose-ids-are-strings": (OURS, OURS),
+    "config-init-inputs-null": (OURS, OURS),
+    "config-of-nulls": (OURS, OURS),
+    "paths-outside-in-the-config": (OURS, OURS),  # difference 27
+    "paths-outside-in-the-special-tokens-map": (OURS, OURS),
+    "special-tokens-map-of-other-keys": (OURS, OURS),
+    "transformers-5": (OURS, NEITHER),
+    "transformers-5-objects": (OURS, OURS),
+    "transformers-5-python": (OURS, OURS),
+    # Their tokenizer.json is cut short.
+    "config-class-of-transformers-5-without-a-name": (ALIKE, NEITHER),
+    "transformers-4.57-fast": (ALIKE, NEITHER),
+}
+
+
+@pytest.mark.parametrize(
+    "folder", [pytest.param(path, id=path.name) for path in sorted(ODD_BUT_VALID.glob("*/"))]
+)
+def test_an_odd_but_valid_directory_loads_alike_or_as_documented(folder):
+    want = json.loads((folder / "expected.json").read_text(encoding="utf-8"))["ids"]
+    slow, fast = (
+        loaded(loader(name, folder), list(want), Counter())
+        for name in ("BertTokenizer", "BertTokenizerFast")
+    )
+    assert (slow.outcome, fast.outcome) == ODD.get(folder.name, (ALIKE, ALIKE)), (slow, fast)
+    for tokenizer in filter(None, (slow.theirs, slow.ours)):
+        assert {text: tokenizer.encode(text) for text in want} == want
+
+
+def fast_directory(folder: Path) -> trietok.BertTokenizerFast:
+    """A directory that transformers' fast class has saved; trietok's tokenizer of it."""
+    folder.mkdir(exist_ok=True)
+    path = vocabulary_file("cased", folder)
+    transformers.BertTokenizerFast(str(path), do_lower_case=False).save_pretrained(folder)
+    return trietok.BertTokenizerFast.from_pretrained(folder)
+
+
+def a_lone_vocabulary(folder: Path) -> None:
+    vocabulary_file("cased", folder)
+
+
+def a_lone_tokenizer_json(folder: Path) -> None:
+    fast_directory(folder)
+    for name in ("vocab.txt", "tokenizer_config.json", "special_tokens_map.json"):
+        (folder / name).unlink()
+
+
+def duplicate_lines(folder: Path) -> None:
+    vocabulary_file("odd", folder)
+
+
+def no_unknown_token(folder: Path) -> None:
+    (folder / "vocab.txt").write_text("[PAD]\n[CLS]\n[SEP]\n[MASK]\nhello\n", encoding="utf-8")
+
+
+def a_slow_save_over_a_fast_directory(folder: Path) -> None:
+    fast_directory(folder)
+    before = (folder / "tokenizer.json").read_bytes()
+    slow = trietok.BertTokenizer.from_pretrained(folder)
+    slow.save_pretrained(folder)
+    assert (folder / "tokenizer.json").read_bytes() == before  # as transformers has written it
+    slow.add_tokens(["covid-19", trietok.AddedToken("<m>", lstrip=True)])
+    slow.save_pretrained(folder)
+    rust = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    assert rust.get_vocab() == slow.get_vocab()
+    assert rust.encode("Hello covid-19 <m>").ids == slow.encode("Hello covid-19 <m>")
+
+
+def ids_without_a_token(folder: Path) -> None:
+    tokenizer = trietok.BertTokenizer(vocabulary_file("cased", folder))
+    tokenizer.add_tokens(["covid-19", "long covid", "<m>"])
+    tokenizer.remove_tokens(["long covid"])
+    tokenizer.save_pretrained(folder)
+
+
+def other_ids_in_the_config(folder: Path) -> None:
+    fast_directory(folder).save_pretrained(folder)
+
+    def move(config: dict[str, Any]) -> None:
+        config["added_tokens_decoder"]["9"] = config["added_tokens_decoder"].pop("4")
+
+    edit(folder / "tokenizer_config.json", move)
+
+
+BY_HAND = {
+    a_lone_vocabulary: (ALIKE, ALIKE),
+    a_lone_tokenizer_json: (OURS, ALIKE),
+    duplicate_lines: (ALIKE, ALIKE),
+    no_unknown_token: (THEIRS, THEIRS),  # difference 10
+    a_slow_save_over_a_fast_directory: (ALIKE, ALIKE),  # difference 23
+    ids_without_a_token: (ALIKE, DIFFER),  # as among the odd ones
+    other_ids_in_the_config: (THEIRS, THEIRS),  # difference 55
+}
+
+
+@pytest.mark.parametrize("write", BY_HAND, ids=lambda write: write.__name__)
+def test_a_directory_by_hand_loads_alike_or_as_documented(write, tmp_path):
+    write(tmp_path)
+    texts = ["Hello covid-19 <m>", "ab long covid <m> x", "[MASK] the world's \u00e9 zz"]
+    outcomes = []
+    for use_fast in (False, True):
+        name = "BertTokenizerFast" if use_fast else "BertTokenizer"
+        both = loaded(loader(name, tmp_path), texts, Counter())
+        outcomes.append(both.outcome)
+        print(both.detail)
+        if both.outcome == ALIKE and (tmp_path / "tokenizer_config.json").exists():
+            chosen = loaded(automatic(tmp_path, use_fast), texts, Counter())
+            assert (chosen.outcome, type(chosen.ours)) == (ALIKE, type(both.ours))
+    assert tuple(outcomes) == BY_HAND[write]
+
+
+VERSIONS = (
+    "3.9 4 4.0.0 4.9 4.10.0 4.57.5 4.57.6 4.57.7 4.58 5.0 4.0rc1 4.57.6.dev0 4.1a1 1!1".split()
+)
+VERSIONED = [f"tokenizer.{version}.json" for version in VERSIONS]
+
+
+def test_both_libraries_read_the_same_of_several_versioned_files(tmp_path):
+    """Each file of `fast_tokenizer_files` in tokenizer_config.json has other ids."""
+    counts: Counter[str] = Counter()
+    fast_directory(tmp_path)
+    whole = json.loads((tmp_path / "tokenizer.json").read_text(encoding="utf-8"))
+    tokens = list(whole["model"]["vocab"])
+    for number, name in enumerate(["tokenizer.json", *VERSIONED]):
+        moved = tokens[:5] + tokens[5 + number :] + tokens[5 : 5 + number]
+        whole["model"]["vocab"] = {token: token_id for token_id, token in enumerate(moved)}
+        (tmp_path / name).write_text(json.dumps(whole), encoding="utf-8")
+
+    @examples(60)
+    @given(st.lists(st.sampled_from(["tokenizer.json", "x", *VERSIONED]), max_size=4))
+    def compare(listed):
+        edit(
+            tmp_path / "tokenizer_config.json",
+            lambda config: config.update(fast_tokenizer_files=listed),
+        )
+        both = loaded(loader("BertTokenizerFast", tmp_path), ["hello ab"], counts)
+        assert both.outcome == "alike", both.detail
+        named = both.ours.get_vocab()["a"] != 5
+        counts["named"] += named
+        codes = {finding.code for finding in trietok.check(tmp_path).findings}
+        assert ("tokenizer-json-version" in codes) == named
+        with tempfile.TemporaryDirectory() as root:  # what is saved names no other file
+            both.ours.save_pretrained(root)
+            again = trietok.BertTokenizerFast.from_pretrained(root)
+            assert again.get_vocab() == both.ours.get_vocab()
+
+    compare()
+    assert 0 < counts["named"] < counts["alike"], counts
+
+
+@pytest.mark.parametrize(
+    "listed", ["tokenizer.4.0.0.json", ["../tokenizer.4.0.0.json"], [4], ["tokenizer.x.json"]]
+)
+def test_a_versioned_file_that_is_no_name_of_a_version_is_refused(tmp_path, listed):
+    vocabulary_file("uncased", tmp_path)
+    config = {"fast_tokenizer_files": listed}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(trietok.FileFormatError, match="fast_tokenizer_files"):
+        trietok.BertTokenizerFast.from_pretrained(tmp_path)
+    assert "wrong-shape" in {finding.code for finding in trietok.check(tmp_path).findings}
+
+
+# ---- files of features ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "templates",
+    [
+        "two\r\nlines\n",
+        {"default": "{{ messages }}", "tool_use": "x"},
+        {"rag": "r", "tool_use": "x"},
+        [{"name": "default", "template": "d"}, {"name": "b", "template": "\u00e9"}],
+    ],
+)
+@pytest.mark.parametrize("prefix", [None, "my"])
+@pytest.mark.parametrize("has_files", [True, False])
+def test_chat_templates_are_saved_in_the_same_files_and_loaded(
+    tmp_path, has_files, prefix, templates
+):
+    path = vocabulary_file("uncased", tmp_path)
+    for suffix in ("", "Fast"):
+        files, paths = [], []
+        for library in (transformers, trietok):
+            kind = class_of(library, f"BertTokenizer{suffix}")
+            tokenizer = kind(str(path), chat_template=templates)
+            folder = tmp_path / suffix / library.__name__
+            written = tokenizer.save_pretrained(
+                folder, save_jinja_files=has_files, filename_prefix=prefix
+            )
+            paths.append({name for name in map(Path, written) if name.exists()})
+            files.append(
+                {
+                    name.relative_to(folder).as_posix(): content_of(name)
+                    for name in folder.rglob("*")
+                    if name.is_file()
+                }
+            )
+            assert {folder / name for name in files[-1]} == paths[-1]
+            if prefix is None:
+                both = loaded(loader(f"BertTokenizer{suffix}", folder), [], Counter())
+                assert both.outcome == "alike", both.detail
+                assert both.ours.chat_template == both.theirs.chat_template
+                assert bool(both.ours.chat_template)
+        assert files[0] == files[1]
+
+
+@pytest.mark.parametrize("way", ["wordpiece", "single-word"])
+def test_suggested_terms_keep_their_ids_in_transformers(way, tmp_path):
+    texts = [
+        "Covid spreads; the covid-vaccines help, COVID!",
+        "Long covid is real, and Covidien is a company.",
+        "Vaccines of mRNA; mRNA vaccines against covid",
+        "\u6771\u4eac and \u6771\u4eac\u90fd for 100\u20ac, mRNA\u00b2",
+    ]
+    tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    tokenizer.add_tokens(["covid-vaccines"])
+    suggestions = trietok.suggest_tokens(tokenizer, texts, min_frequency=1, way=way)
+    assert len(trietok.add_terms(tokenizer, suggestions).added) >= 4
+    tokenizer.save_pretrained(tmp_path)
+    fast = transformers.BertTokenizerFast.from_pretrained(tmp_path)
+    assert encoded(fast, texts) == encoded(tokenizer, texts)
+    if way == "wordpiece":  # the slow class looks only for spaces around a word (difference 2)
+        slow = transformers.BertTokenizer.from_pretrained(tmp_path)
+        assert encoded(slow, texts) == encoded(tokenizer, texts)
