@@ -12,51 +12,43 @@ import pytest
 import transformers
 
 import trietok
-from trietok import TokenizeBatch
-from trietok.files.model_files import built_in_directory
+from tests.strategies import directory_of
 
 TEXT = Path(__file__).parents[2] / "README.md"
-PAIRS = [
-    {},
-    {"truncation": True, "max_length": 20},
-    {"truncation": "only_second", "max_length": 40, "stride": 8, "return_overflowing_tokens": True},
-    {"truncation": "only_first", "max_length": 40, "stride": 2, "return_overflowing_tokens": True},
-]
-SINGLE = [
-    {"truncation": True, "max_length": 9, "stride": 3, "return_overflowing_tokens": True},
-    {
-        "truncation": True,
-        "max_length": 12,
-        "return_overflowing_tokens": True,
-        "padding": "max_length",
-    },
-]
+WINDOWS = {"max_length": 40, "return_overflowing_tokens": True}
 
 
 @pytest.mark.parametrize("kind", ["BertTokenizer", "BertTokenizerFast"])
-@pytest.mark.parametrize("options", [*PAIRS, *SINGLE], ids=str)
-def test_the_rows_of_transformers(kind: str, options: dict[str, Any]) -> None:
-    directory = built_in_directory("trietok-en")
+@pytest.mark.parametrize(
+    ("is_pair", "options"),
+    [
+        (True, {}),
+        (True, {"truncation": True, "max_length": 20}),
+        (True, {"truncation": "only_second", "stride": 8, **WINDOWS}),
+        (True, {"truncation": "only_first", "stride": 2, **WINDOWS}),
+        (False, {"truncation": True, "stride": 3, **WINDOWS, "max_length": 9}),
+        (False, {"truncation": True, "padding": "max_length", **WINDOWS, "max_length": 12}),
+    ],
+    ids=str,
+)
+def test_rows_are_those_of_transformers(kind: str, is_pair: bool, options: dict[str, Any]) -> None:
     lines = TEXT.read_text(encoding="utf-8").split("\n")[:120]
-    # Questions are short: where they leave no more room than the stride, the Rust library panics.
-    columns = [
-        [line[:20] for line in lines],
-        [line + " " + other for line, other in zip(lines, reversed(lines), strict=True)],
-    ]
+    # Short texts: where they leave no more room than the stride, the Rust library panics.
+    short = [line[:20] for line in lines]
+    long = [f"{line} {other}" for line, other in zip(lines, reversed(lines), strict=True)]
+    columns = {"question": short, "context": long} if is_pair else {"question": short}
     if options.get("truncation") == "only_first":
-        columns.reverse()
-    names = ["question", "context"] if options in PAIRS else ["question"]
-    options = {**options, "return_offsets_mapping": True} if kind.endswith("Fast") else options
-    theirs = getattr(transformers, kind).from_pretrained(directory)(
-        *columns[: len(names)], **options
+        columns = {"question": long, "context": short}
+    options = {**options, "return_offsets_mapping": kind.endswith("Fast")}
+    theirs, ours = (
+        getattr(library, kind).from_pretrained(directory_of("trietok-en"))
+        for library in (transformers, trietok)
     )
-    ours = getattr(trietok, kind).from_pretrained(directory)
-    found = TokenizeBatch(ours, *names, keep_columns=[], **options)(
-        pa.table(dict(zip(names, columns, strict=False)))
-    )
-    assert set(found.column_names) == set(theirs.keys())
-    for name in found.column_names:
-        expected = theirs[name]
+    want = theirs(*columns.values(), **options)
+    got = trietok.TokenizeBatch(ours, *columns, keep_columns=[], **options)(pa.table(columns))
+    assert set(got.column_names) == set(want.keys())
+    for name in got.column_names:
+        rows = want[name]
         if name == "offset_mapping":
-            expected = [list(map(list, row)) for row in expected]
-        assert found.column(name).to_pylist() == expected, name
+            rows = [list(map(list, row)) for row in rows]
+        assert got.column(name).to_pylist() == rows, name
