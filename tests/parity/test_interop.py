@@ -107,7 +107,7 @@ def test_saved_directories_load_alike_in_both_libraries(maker):
                     assert both.ours.fingerprint() == tokenizer.fingerprint()
                     assert both.ours.record() == tokenizer.record()
                     assert encoded(both.ours, texts) == encoded(tokenizer, texts)
-                if both.ours.is_fast and (folder / "tokenizer.json").exists():
+                if by_trietok and both.ours.is_fast and (folder / "tokenizer.json").exists():
                     assert_rust_gives_the_same(folder / "tokenizer.json", both.ours, texts, counts)
 
     compare()
@@ -661,23 +661,3 @@ def test_chat_templates_are_saved_in_the_same_files_and_loaded(
                 assert both.ours.chat_template == both.theirs.chat_template
                 assert bool(both.ours.chat_template)
         assert files[0] == files[1]
-
-
-@pytest.mark.parametrize("way", ["wordpiece", "single-word"])
-def test_suggested_terms_keep_their_ids_in_transformers(way, tmp_path):
-    texts = [
-        "Covid spreads; the covid-vaccines help, COVID!",
-        "Long covid is real, and Covidien is a company.",
-        "Vaccines of mRNA; mRNA vaccines against covid",
-        "\u6771\u4eac and \u6771\u4eac\u90fd for 100\u20ac, mRNA\u00b2",
-    ]
-    tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-    tokenizer.add_tokens(["covid-vaccines"])
-    suggestions = trietok.suggest_tokens(tokenizer, texts, min_frequency=1, way=way)
-    assert len(trietok.add_terms(tokenizer, suggestions).added) >= 4
-    tokenizer.save_pretrained(tmp_path)
-    fast = transformers.BertTokenizerFast.from_pretrained(tmp_path)
-    assert encoded(fast, texts) == encoded(tokenizer, texts)
-    if way == "wordpiece":  # the slow class looks only for spaces around a word (difference 2)
-        slow = transformers.BertTokenizer.from_pretrained(tmp_path)
-        assert encoded(slow, texts) == encoded(tokenizer, texts)

@@ -184,11 +184,12 @@ def test_a_corpus_has_the_ids_of_transformers(both):
         assert_same(both, line)
 
 
-def test_the_page_shows_what_the_analyzers_give():
+def test_the_page_shows_what_the_analyzers_give(tmp_path, monkeypatch):
     """The section on Japanese, whose examples doctest skips where no analyzer is installed."""
     needs("fugashi")
     needs("ipadic")
-    page = Path(__file__).parent.parent.parent / "docs" / "profiles.md"
+    page = Path(__file__).resolve().parents[2] / "docs" / "profiles.md"
+    monkeypatch.chdir(tmp_path)  # where its examples save
     text = page.read_text(encoding="utf-8").replace("  # doctest: +SKIP", "")
     test = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
     assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test).failed == 0

@@ -142,17 +142,14 @@ def test_the_length_of_a_token_that_is_made_in_two_ways_differs():
     assert their_bpe(texts_of(words), special_tokens=forms, **limited)[0] == [*forms, "####"]
 
 
-def test_repeats_of_one_character_give_the_merges_of_tokenizers():
+def test_repeats_and_a_limited_alphabet_give_the_merges_of_tokenizers():
     for longest in range(1, 40):
         words = {"a" * length: 1 + length % 3 for length in range(1, longest)} | {"b": 1}
         assert our_bpe(words) == their_bpe(texts_of(words)), longest
-
-
-def test_a_limited_alphabet_without_ties_is_that_of_tokenizers():
-    words = {"a" * 9 + "b" * 7 + "c" * 5 + "d" * 3: 2, "abc": 3, "d": 1}
+    words = {"a" * 9 + "b" * 7 + "c" * 5 + "d" * 3: 2, "abc": 3, "d": 1}  # without ties
     for limit in range(1, 5):
         want = their_bpe(texts_of(words), limit_alphabet=limit)
-        assert our_bpe(words, limit_alphabet=limit) == want
+        assert our_bpe(words, limit_alphabet=limit) == want, limit
 
 
 # ---- trained files -------------------------------------------------------------------------------
