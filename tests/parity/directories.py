@@ -150,10 +150,16 @@ def saved(tokenizer: Any, directory: Path) -> bool:
 
 
 def is_numbered_in_order(tokenizer: Any) -> bool:
-    """Whether each id up to the highest has one token. Otherwise the Rust library numbers added
-    tokens again when it reads a vocab.txt.
+    """Whether each id up to the highest has one token, those behind the vocabulary an added one.
+
+    Otherwise vocab.txt has lines for ids that are not the vocabulary's, which transformers takes
+    for tokens of it, and the Rust library numbers the added tokens again.
     """
-    return sorted(tokenizer.get_vocab().values()) == list(range(len(tokenizer)))
+    added = set(range(tokenizer.vocab_size, len(tokenizer)))
+    return (
+        sorted(tokenizer.get_vocab().values()) == list(range(len(tokenizer)))
+        and added <= tokenizer.added_tokens_decoder.keys()
+    )
 
 
 # ---- what is compared ----------------------------------------------------------------------------

@@ -89,7 +89,7 @@ def test_saved_directories_load_alike_in_both_libraries(maker):
                 return
             counts["saved"] += 1
             if not is_numbered_in_order(tokenizer):  # see the table of directories below
-                counts["with holes"] += 1
+                counts["out of order"] += 1
                 theirs = class_of(transformers, recipe.kind).from_pretrained(folder)
                 kept = [text for text in texts if not trie_is_wrong(theirs, text)]
                 slow = class_of(trietok, recipe.kind).from_pretrained(folder)
@@ -112,7 +112,7 @@ def test_saved_directories_load_alike_in_both_libraries(maker):
 
     compare()
     assert counts["saved"] > 0.6 * counts["drawn"], counts
-    assert counts["alike"] > 2 * counts["saved"] - 4 * counts["with holes"], counts
+    assert counts["alike"] > 2 * counts["saved"] - 4 * counts["out of order"], counts
     assert counts["texts"] > counts["alike"] > 2 * counts["texts left out"], counts
     for kind in ("add", "roles", "set", "set additional", "sanitize"):
         assert counts[kind] or counts["drawn"] < 60, counts
