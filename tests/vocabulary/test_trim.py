@@ -241,7 +241,6 @@ def test_the_certificate_says_what_held_back_texts_lose(small):
         *((InputTypeError, {"texts": texts}) for texts in ("a", [b"a"], [None], 7)),
         (InputTypeError, {"tokenizer": object()}),
     ],
-    ids=str,
 )
 def test_mistakes_are_refused(small, error, arguments):
     with pytest.raises(error):
