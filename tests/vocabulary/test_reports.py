@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import trietok
 from tests.explaining.test_notebooks import sound
-from trietok.showing.report import Report
 
 HOSTILE = "<script>☃\u2028"
 
 
-def every_report(folder: Path) -> list[tuple[Report, bool]]:
+def every_report(folder: Path) -> list[tuple[Any, bool]]:
     """A report of each class, or of each of its answers, and whether it is to be `ok`."""
     old = trietok.BertTokenizer.from_pretrained("trietok-en")
     new, more = (trietok.BertTokenizer.from_pretrained("trietok-en") for _ in range(2))
@@ -27,9 +26,6 @@ def every_report(folder: Path) -> list[tuple[Report, bool]]:
     plan = trietok.plan_rows(old, new)
     comparison = trietok.compare(old, new, texts)
     applied = trietok.AppliedRows(plan, 8000, 8001, [], {})
-    tokens = importlib.import_module("trietok.workbench.adapting.tokens_of_texts").TokensOfTexts(
-        1, 2, 0
-    )
     suggestions = trietok.suggest_tokens(old, texts)
     lock = trietok.lock(old, texts)
     bad, good = folder / "bad", folder / "good"
@@ -41,17 +37,10 @@ def every_report(folder: Path) -> list[tuple[Report, bool]]:
         kind.from_pretrained("trietok-en")
         for kind in (trietok.BertTokenizer, trietok.BertTokenizerFast)
     )
-    fitted = importlib.import_module("trietok.workbench.adapting.distil").FittedRows(
-        [], None, 0, 0, [HOSTILE], 1
-    )
-    adapted = [suggestions, None, [], plan, applied, comparison, tokens, tokens, "out", []]
     return [
         (suggestions, True),
         (added, True),
         (refused, False),
-        (trietok.Adapted(adapted[0], added, *adapted[2:]), True),
-        (trietok.Adapted(adapted[0], refused, *adapted[2:]), False),
-        (fitted, True),
         (plan, True),
         (applied, True),
         (trietok.trim(old, ["The people"]), True),
@@ -74,7 +63,7 @@ def reports(tmp_path_factory):
     return every_report(tmp_path_factory.mktemp("reports"))
 
 
-def test_json_is_the_dict_in_one_line(reports):
+def test_the_json_of_a_report_is_its_dict_in_one_line(reports):
     for report, _ in reports:
         values = report.to_dict()
         assert json.loads(report.to_json()) == values == json.loads(report.to_json(indent=1)), type(
@@ -84,7 +73,7 @@ def test_json_is_the_dict_in_one_line(reports):
         report.to_json().encode("utf-8")
 
 
-def test_text_and_html_say_something_and_harm_nobody(reports):
+def test_text_and_html_of_a_report_escape_what_texts_hold(reports):
     for report, ok in reports:
         shown = report._repr_html_()
         assert str(report), type(report)
@@ -95,12 +84,12 @@ def test_text_and_html_say_something_and_harm_nobody(reports):
         assert judged in ((ok, not ok), (False, False)), type(report)
 
 
-def test_ok_is_what_the_command_says_with_its_exit_code(reports):
+def test_a_report_is_ok_where_its_command_ends_with_0(reports):
     for report, ok in reports:
         assert report.ok is ok, report
 
 
-def test_reports_stay_as_they_are(reports):
+def test_a_report_cannot_be_changed(reports):
     for report, _ in reports:
         if dataclasses.is_dataclass(report):
             name = dataclasses.fields(report)[0].name
