@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -16,20 +17,24 @@ FORKS = often(4, nightly=30)
 PROGRAM = """
 import itertools, os, signal, sys, threading
 import trietok
-from trietok.text.kernel.choosing import choose_kernel
+from tests.conftest import using_kernel
 
 kernel, forks, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-choose_kernel(kernel, text_before_kernel=0)
 signal.alarm(600)  # a process that hangs, hangs for ever
-tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+with using_kernel(kernel):
+    tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
 text = "the people, unaffordable zoology"
 expected = tokenizer(text).input_ids
 numbers, over = itertools.count(), threading.Event()
+at_work = set()  # numbers of the batches that threads encode at the moment
+in_the_middle = 0
 
 def encode():
     number = next(numbers)
+    at_work.add(number)
     texts = [text, *(f"new{number}a{i} [x{i}] " * 9 for i in range(200))]
     assert tokenizer(texts).input_ids[0] == expected
+    at_work.discard(number)
 
 def encode_on():
     while not over.is_set():
@@ -53,6 +58,7 @@ for thread in threads:
 statuses = []
 for number in range(forks):
     encode()
+    in_the_middle += len(at_work) > 0
     child = os.fork()
     if child == 0:
         status = 1
@@ -67,10 +73,12 @@ for thread in threads:
     thread.join()
 encode()
 assert statuses == [0] * forks, statuses
+assert in_the_middle > 0.5 * forks, in_the_middle
 """
 
 
 @pytest.mark.parametrize("kernel", [pytest.param("compiled", marks=pytest.mark.kernel), "plain"])
-def test_a_child_of_a_process_whose_threads_encode(tmp_path, kernel):
+def test_a_child_of_a_process_whose_threads_encode_can_encode_change_and_save(tmp_path, kernel):
     command = [sys.executable, "-c", PROGRAM, kernel, str(FORKS), str(tmp_path)]
-    subprocess.run(command, check=True, env={**os.environ, "TRIETOK_PARALLELISM": "2"})
+    root = pathlib.Path(__file__).parents[2]
+    subprocess.run(command, check=True, cwd=root, env={**os.environ, "TRIETOK_PARALLELISM": "2"})

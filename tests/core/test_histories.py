@@ -42,7 +42,6 @@ from tests.conftest import examples, often, using_kernel
 from tests.kernel import installed_kernel
 from tests.strategies import (
     ADDITIONAL,
-    CONTENTS,
     FIELDS,
     NEAR_CONTENTS,
     ROLES,
@@ -50,7 +49,6 @@ from tests.strategies import (
     apply,
     directory_of,
     is_valid,
-    made,
 )
 
 WITH_KERNEL = installed_kernel.is_there()

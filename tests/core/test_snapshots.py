@@ -150,8 +150,12 @@ def some_of(lines: int, most: int) -> Iterator[int]:
     )
 
 
-def wrong_results(tokenizer: Any, read: Read, change: str, in_a_change: bool) -> list[str]:
-    """What `read` returns in no state; a thread is stopped in the read, or else in the change."""
+def wrong_results(
+    tokenizer: Any, read: Read, change: str, in_a_change: bool, stops: list[bool]
+) -> list[str]:
+    """What `read` returns in no state; a thread is stopped in the read, or else in the change.
+    `stops` gets whether it was stopped, for each time that it was tried.
+    """
     to_and_fro = CHANGES[change]
     results = [result(read, tokenizer)]
     to_and_fro[0](tokenizer)
@@ -179,6 +183,7 @@ def wrong_results(tokenizer: Any, read: Read, change: str, in_a_change: bool) ->
             found.clear()
             stopped = Stopped(line, other)
             stopped.run(traced)
+            stops.append(stopped.place is not None)
             if stopped.place is None:  # fewer lines this time: more is cached
                 other()
             if found[0] not in results:
@@ -195,10 +200,13 @@ def wrong_results(tokenizer: Any, read: Read, change: str, in_a_change: bool) ->
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_result_is_of_one_state(make, kind, in_a_change, change):
     tokenizer = make(kind)
+    stops: list[bool] = []
     wrong = {
-        name: wrong_results(tokenizer, read, change, in_a_change) for name, read in READS.items()
+        name: wrong_results(tokenizer, read, change, in_a_change, stops)
+        for name, read in READS.items()
     }
     assert {name: found for name, found in wrong.items() if found} == {}
+    assert sum(stops) > 0.5 * len(stops) > 0
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -251,6 +259,7 @@ def test_sixteen_threads_see_results_of_one_state(make, kind, often_switching):
     with_them = {name: result(READS[name], tokenizer) for name in reads}
     readers, begin, finished = 15, threading.Barrier(16), threading.Event()
     wrong: list[str] = []
+    changes = 0  # made while the others read
 
     def ask(first: int) -> None:
         begin.wait()
@@ -261,10 +270,12 @@ def test_sixteen_threads_see_results_of_one_state(make, kind, often_switching):
                 wrong.append(f"{name}: {found!r:.150}")
 
     def change() -> None:
+        nonlocal changes
         begin.wait()
         while not finished.is_set():
             remove(tokenizer)
             add(tokenizer)
+            changes += 1
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(readers)]
     changing = threading.Thread(target=change)
@@ -275,4 +286,5 @@ def test_sixteen_threads_see_results_of_one_state(make, kind, often_switching):
     finished.set()
     changing.join()
     assert wrong == []
+    assert changes > 3
     assert {name: result(READS[name], tokenizer) for name in reads} == with_them

@@ -1,36 +1,24 @@
-"""Added tokens with spaces stand where the stages find them: by the kernel, in plain Python, and in
-transformers.
+"""Added tokens with spaces stand where transformers finds them, with the kernel and without.
+
+`tests/parity` compares terms with transformers; here the kernel is compared with plain Python, on
+vocabularies that change, and small cases say what holds.
 """
 
 from __future__ import annotations
 
 import random
-from array import array
 
 import pytest
 
 import trietok
 from tests.conftest import often
-from tests.kernel.kernel_cases import kernel_of, write_vocabulary_of_characters
-from trietok.text.kernel import choosing as kernel
+from tests.kernel.twins import Twins
+from trietok import AddedToken, BertTokenizer, BertTokenizerFast
 
-KERNELS = ["plain", pytest.param("compiled", marks=pytest.mark.kernel)]
-PROFILES = [trietok.BertTokenizer, trietok.BertTokenizerFast]
+KINDS = [BertTokenizer, BertTokenizerFast]
 WORDS = "a b ab the new york in of x é É ö İ ß K Σ ς st st. u.s. covid-19 1 12 世 世界 [CLS] [new] _ -".split()
 WORDS += ["e\u0301", "\u0301", "renew", "yorkers"]
-GAPS = [" "] * 12 + [
-    "  ",
-    *"\t\n\xa0\u3000\u200b",
-    " \u200b",
-    "\x0b",
-    "\x7f",
-    "",
-    "-",
-    ", ",
-    "\x1c",
-    "\x85",
-    "中",
-]
+GAPS = [*[" "] * 12, "  ", *"\t\n\xa0\u3000\u200b\x0b\x7f\x1c\x85中-", " \u200b", "", ", "]
 
 
 def random_term(rng: random.Random) -> str:
@@ -45,24 +33,20 @@ def random_term(rng: random.Random) -> str:
     return rng.choice([str, str, str, str.upper, str.title, str.swapcase])(term)
 
 
-def random_tokens(rng: random.Random) -> list[trietok.AddedToken]:
-    """Terms and other tokens, with all flags."""
-    flags = rng.choice([0.0, 0.0, 0.1, 0.5])
+def random_tokens(rng: random.Random) -> list[AddedToken]:
+    """Terms, beginnings of terms and words, with all flags."""
+    share = rng.choice([0.0, 0.0, 0.1, 0.5])
     contents = [random_term(rng) for _ in range(rng.choice([1, 2, 4, 10, 60]))]
-    contents += [
-        content[: rng.randrange(1, len(content))].strip() or "x"
-        for content in contents
-        if rng.random() < 0.2
-    ]
+    contents += [term[: rng.randrange(1, len(term))].strip() or "x" for term in contents[::5]]
     contents += rng.sample(WORDS, rng.choice([0, 0, 1, 3]))
     return [
-        trietok.AddedToken(
+        AddedToken(
             content,
-            lstrip=rng.random() < flags,
-            rstrip=rng.random() < flags,
-            single_word=rng.random() < flags,
-            normalized=rng.random() >= flags,
-            special=rng.random() < flags / 2,
+            lstrip=rng.random() < share,
+            rstrip=rng.random() < share,
+            single_word=rng.random() < share,
+            normalized=rng.random() >= share,
+            special=rng.random() < share / 2,
         )
         for content in contents
     ]
@@ -77,189 +61,95 @@ def random_text(rng: random.Random, contents: list[str]) -> str:
         if rng.random() < 0.3:
             at = rng.randrange(len(part) + 1)
             part = rng.choice([part[:at], part[at:], part[:at] + rng.choice(GAPS) + part[at:]])
-        if rng.random() < 0.3:
-            part = rng.choice([str.upper, str.lower, str.title])(part)
-        parts.append(part)
+        parts.append(rng.choice([str, str, str.upper, str.lower, str.title])(part))
         parts.append(" " if rng.random() >= strange else rng.choice(GAPS))
-    return "".join(parts[: rng.choice([-1, len(parts)])])
+    return "".join(parts)
 
 
-@pytest.fixture(scope="module")
-def directories(tmp_path_factory):
-    return [
-        write_vocabulary_of_characters(tmp_path_factory.mktemp("characters")),
-        "trietok-en",
-        "trietok-multi",
-    ]
-
-
-def differences(tokenizer, texts: list[str]) -> list[str]:
-    """The texts whose ids or spans are not those of the stages: worked out, remembered, and in a
-    batch.
-    """
-    encoder, found = tokenizer.text_encoder, []
-    for text in texts:
-        ids = encoder.stages.ids(text)
-        if (
-            encoder.ids(text) != ids
-            or encoder.ids(text) != ids
-            or encoder.spans(text) != (spans := encoder.stages.spans(text))
-            or encoder.spans(text) != spans
-        ):
-            found.append(text)
-    if encoder.rows(texts).lists() != [encoder.stages.ids(text) for text in texts]:
-        found.append("a batch")
-    return found
-
-
-@pytest.mark.parametrize("name", KERNELS)
-@pytest.mark.parametrize("kind", PROFILES)
-def test_random_terms_in_random_texts(kind, name, directories):
-    seed = random.randrange(10**9)
+@pytest.mark.kernel
+@pytest.mark.parametrize("kind", KINDS)
+def test_kernel_equals_plain_python_on_random_terms_that_come_and_go(kind):
+    seed = random.SystemRandom().randrange(2**32)
     rng = random.Random(seed)
-    for _ in range(often(4)):  # tokenizers, each with 404 texts
-        options = {
-            "do_lower_case": rng.random() < 0.7,
-            "strip_accents": rng.choice([None, None, True, False]),
-            "tokenize_chinese_chars": rng.random() < 0.8,
-            "cache_limit": rng.choice([64_000_000, 2_000_000]),
-        }
-        with kernel_of("compiled") if name == "compiled" else kernel.using_kernel("plain"):
-            tokenizer = kind.from_pretrained(rng.choice(directories), **options)
-            tokens = random_tokens(rng)
-            for _ in range(4):  # a history of adding and removing
-                some = rng.sample(tokens, rng.randrange(1, len(tokens) + 1))
+    found = 0
+    for _ in range(often(12)):
+        options = {"do_lower_case": rng.random() < 0.7, "cache_limit": rng.choice([64, 2]) * 10**6}
+        twins = Twins(lambda options=options: kind.from_pretrained("trietok-en", **options))
+        tokens = random_tokens(rng)
+        for _ in range(3):
+            some = rng.sample(tokens, rng.randrange(1, len(tokens) + 1))
+            for tokenizer in (twins.plain, twins.compiled):
                 tokenizer.add_tokens(some)
-                if rng.random() < 0.3:
-                    there = [
-                        token
-                        for token in tokenizer.added_tokens_encoder
-                        if token not in tokenizer.all_special_tokens
-                    ]
-                    tokenizer.remove_tokens(rng.sample(there, min(len(there), 2)))
-                contents = [token.content for token in tokens]
-                texts = [random_text(rng, contents) for _ in range(100)]
-                # a long one is read in parts
-                texts.append(" ".join(rng.choices(texts, k=rng.choice([3, 100, 300]))))
-                assert differences(tokenizer, texts) == [], (
-                    seed,
-                    options,
-                    tokenizer.added_tokens_decoder,
-                )
+            there = [*{*twins.plain.added_tokens_encoder} - {*twins.plain.all_special_tokens}]
+            gone = rng.sample(sorted(there), min(len(there), 2)) if rng.random() < 0.3 else []
+            for tokenizer in (twins.plain, twins.compiled):
+                tokenizer.remove_tokens(gone)
+            texts = [random_text(rng, [token.content for token in tokens]) for _ in range(40)]
+            texts.append(" ".join(rng.choices(texts, k=rng.choice([3, 100]))))  # read in parts
+            assert twins.different(texts) == [], (seed, options, twins.plain.added_tokens_decoder)
+            added = {*twins.plain.added_tokens_decoder}
+            found += sum(not added.isdisjoint(twins.plain(text).input_ids[1:-1]) for text in texts)
+    assert found > 0.3 * often(12) * 3 * 41
 
 
 # ---- small cases ---------------------------------------------------------------------------------
 
 
-def tokens_of(kind, name: str, added: list, text: str, **options) -> list[str]:
-    """The tokens of a text, which are those of the stages."""
-    with kernel_of("compiled") if name == "compiled" else kernel.using_kernel("plain"):
-        tokenizer = kind.from_pretrained("trietok-en", **options)
-        tokenizer.add_tokens(added)
-        assert differences(tokenizer, [text]) == []
-        return tokenizer.convert_ids_to_tokens(tokenizer.text_encoder.ids(text))
+@pytest.mark.parametrize(
+    ("added", "text", "tokens"),
+    [
+        (["new york"], "xnew yorker", ["x", "new york", "er"]),
+        (["new york"], "(New York)", ["(", "new york", ")"]),
+        (["new york"], "reNEW York", ["re", "new york"]),
+        # leftmost, then longest
+        (["a b", "b c d", "c d e f"], "a b c d e f", ["a b", "c d e f"]),
+        (["a b", "b c d", "c d e f"], "b c d e f", ["b c d", "e", "f"]),
+        (["a b", "b c d", "c d e f", "xa"], "xa b c d e f", ["xa", "b c d", "e", "f"]),
+        # terms that begin in each other, longer than what is walked for each character
+        (["a " * 300 + "b", "a " * 20 + "c"], "a " * 40 + "c", ["a"] * 20 + ["a " * 20 + "c"]),
+    ],
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_terms_are_found_leftmost_longest_also_inside_words(kernel, kind, added, text, tokens):
+    tokenizer = kind.from_pretrained("trietok-en")
+    tokenizer.add_tokens(added)
+    assert tokenizer.tokenize(text) == tokens
 
 
-@pytest.mark.parametrize("name", KERNELS)
-@pytest.mark.parametrize("kind", PROFILES)
-def test_a_term_stands_wherever_its_words_do(kind, name):
-    assert tokens_of(kind, name, ["new york"], "xnew yorker") == ["x", "new york", "er"]
-    assert tokens_of(kind, name, ["new york"], "(New York)") == ["(", "new york", ")"]
-    assert "new york" not in tokens_of(kind, name, ["new york"], "new  york")
-    assert tokens_of(kind, name, ["new york"], "reNEW York") == ["re", "new york"]
-    assert "new york" not in tokens_of(
-        kind, name, [trietok.AddedToken("new york", single_word=True)], "new yorker"
-    )
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_term_needs_its_own_spaces_and_a_single_word_its_borders(kernel, kind):
+    tokenizer = kind.from_pretrained("trietok-en")
+    tokenizer.add_tokens(["new york", AddedToken("of the", single_word=True)])
+    assert "new york" not in tokenizer.tokenize("new  york")
+    assert "of the" not in tokenizer.tokenize("of them")
 
 
-@pytest.mark.parametrize("name", KERNELS)
-@pytest.mark.parametrize("kind", PROFILES)
-def test_the_leftmost_longest_of_terms_that_overlap(kind, name):
-    added = ["a b", "b c d", "c d e f"]
-    assert tokens_of(kind, name, added, "a b c d e f") == ["a b", "c d e f"]
-    assert tokens_of(kind, name, added, "b c d e f") == ["b c d", "e", "f"]
-    assert tokens_of(kind, name, [*added, "xa"], "xa b c d e f") == ["xa", "b c d", "e", "f"]
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_truncation_cuts_off_behind_a_term_is_there_the_next_time(kernel, kind):
+    tokenizer = kind.from_pretrained("trietok-en")
+    tokenizer.add_tokens(["of the"])
+    text = "some of thesecond time"
+    whole = [*tokenizer.tokenize("some"), "of the", *tokenizer.tokenize("second time")]
+    for length in range(1, len(whole)):
+        cut = tokenizer([text], truncation=True, max_length=length, add_special_tokens=False)
+        assert tokenizer.convert_ids_to_tokens(cut.input_ids[0]) == whole[:length]
+    assert tokenizer.convert_ids_to_tokens(tokenizer.encode(text)[1:-1]) == whole
 
 
-@pytest.mark.parametrize("name", KERNELS)
-@pytest.mark.parametrize("kind", PROFILES)
-def test_what_is_cut_off_behind_a_term_is_there_the_next_time(kind, name):
-    """A window is remembered whole, whatever is cut off in it."""
-    with kernel_of(name):
-        tokenizer = kind.from_pretrained("trietok-en")
-        tokenizer.add_tokens(["of the"])
-        text = "some of thesecond time"
-        whole = [*tokenizer.tokenize("some"), "of the", *tokenizer.tokenize("second time")]
-        for length in range(1, len(whole)):
-            cut = tokenizer([text], truncation=True, max_length=length, add_special_tokens=False)
-            assert tokenizer.convert_ids_to_tokens(cut.input_ids[0]) == whole[:length]
-        assert tokenizer.convert_ids_to_tokens(tokenizer.encode(text)[1:-1]) == whole
-
-
-@pytest.mark.parametrize("name", KERNELS)
-@pytest.mark.parametrize("kind", PROFILES)
-def test_terms_whose_first_words_have_one_hash(kind, name):
-    """The upper half of the kernel's hash, by which it finds where a term goes on."""
-
-    def half(word: str) -> int:
-        found = 0
-        for byte in reversed(word.encode()):
-            found = (found + byte + 1) * 0x9E3779B97F4A7C15 % 2**64
-        return found >> 32
-
-    words, others = ("atqdyxu", "imifc"), ("blmxntbs", "qgmjibs")
-    assert [*map(half, words)] == [*map(half, others)]
-    added = [f"{word} then" for word in words] + [f"{word} york" for word in others]
-    for term in added:
-        assert term in tokens_of(kind, name, added, f"so {term} is")
-
-
-@pytest.mark.parametrize("name", KERNELS)
-def test_a_term_reaches_across_other_whitespace_once_it_has_become_a_space(name):
-    assert tokens_of(PROFILES[1], name, ["new york"], "of new\nyork, new\xa0york") == [
-        "of",
-        "new york",
-        ",",
-        "new york",
-    ]
-    assert "new york" not in tokens_of(PROFILES[0], name, ["new york"], "of new\nyork")
-    assert tokens_of(PROFILES[1], name, ["new york"], "new \x7fyo\x01rk") == ["new york"]
-
-
-@pytest.mark.parametrize("name", KERNELS)
-def test_a_term_that_is_lower_cased_around_one_that_is_not(name):
-    """The slow profile keeps the case of what is matched as it is written, and searches once
-    more.
-    """
-    added = [trietok.AddedToken(content, special=True) for content in ("X", "X new")]
-    assert (
-        tokens_of(PROFILES[0], name, added, "X NEW x new", split_special_tokens=False)[0] == "X new"
-    )
-
-
-@pytest.mark.parametrize("name", KERNELS)
-def test_a_term_as_it_is_written_goes_before_a_longer_one_that_is_lower_cased(name):
-    added = [trietok.AddedToken("NEW YOR", normalized=False), trietok.AddedToken("new york")]
-    assert tokens_of(PROFILES[0], name, added, "NEW YORK new york") == ["NEW YOR", "k", "new york"]
-    assert tokens_of(PROFILES[0], name, added, "NEW YORK") == ["NEW YOR", "k"]
-
-
-@pytest.mark.parametrize("name", KERNELS)
-@pytest.mark.parametrize("kind", PROFILES)
-def test_terms_that_begin_in_each_other_cost_a_bounded_number_of_steps(kind, name):
-    """They are longer than what is walked for each character: then the text is left to one search
-    in linear time.
-    """
-    added = ["a " * 300 + "b", "a " * 20 + "c"]
-    text = "a " * 2000 + "c"
-    assert tokens_of(kind, name, added, text)[-1] == added[1]
-
-
-@pytest.mark.kernel
-def test_rows_of_a_buffer_with_terms():
-    with kernel_of("compiled"):
-        tokenizer = trietok.BertTokenizerFast.from_pretrained("trietok-en")
+def test_other_whitespace_within_a_term_counts_as_a_space_in_the_fast_class_only(kernel):
+    fast, slow = (kind.from_pretrained("trietok-en") for kind in (BertTokenizerFast, BertTokenizer))
+    for tokenizer in (fast, slow):
         tokenizer.add_tokens(["new york"])
-        encoder = tokenizer.text_encoder
-        rows = encoder.kernel.rows_between(b"in New Yorkof new", array("q", [0, 11, 17]), 0, 2)
-        assert rows.lists() == [encoder.stages.ids("in New York"), encoder.stages.ids("of new")]
+    text = "of new\nyork, new\xa0york"
+    assert fast.tokenize(text) == ["of", "new york", ",", "new york"]
+    assert "new york" not in slow.tokenize("of new\nyork")
+    assert fast.tokenize("new \x7fyo\x01rk") == ["new york"]
+
+
+def test_a_term_as_it_is_written_goes_before_a_longer_one_that_is_lower_cased(kernel):
+    tokenizer = BertTokenizer.from_pretrained("trietok-en")
+    tokenizer.add_tokens([AddedToken("NEW YOR", normalized=False), trietok.AddedToken("new york")])
+    assert tokenizer.tokenize("NEW YORK new york") == ["NEW YOR", "k", "new york"]
+    special = BertTokenizer.from_pretrained("trietok-en")
+    special.add_tokens([AddedToken(content, special=True) for content in ("X", "X new")])
+    assert special.tokenize("X NEW x new")[0] == "X new"

@@ -18,7 +18,6 @@ import pytest
 from tests.conftest import SPECIAL
 from tests.core.thread_calls import SIDES, Stress, results_alone, stress
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast
-from trietok.text.kernel.choosing import using_kernel
 
 TEXTS = [
     f"the people number {n} of the united states, unaffordable{n} [MASK] <x{n % 7}> (n. {n})"
@@ -89,13 +88,6 @@ def test_other_processes_encode_alike(tokenizer, method):
 
 
 # ---- calls with options of their own -------------------------------------------------------------
-
-
-@pytest.fixture(params=[pytest.param("compiled", marks=pytest.mark.kernel), "plain"])
-def kernel(request):
-    """Each encoder has a compiled kernel from its first text on; or none has."""
-    with using_kernel(request.param, text_before_kernel=0):
-        yield request.param
 
 
 @pytest.fixture(scope="module")
