@@ -59,7 +59,7 @@ def _connected(address, monkeypatch):
     return client
 
 
-def test_objects_and_a_glob(english, tmp_path, s3):
+def test_objects_and_a_glob_have_the_rows_of_local_files(english, tmp_path, s3):
     for number, names in enumerate(
         ("s3://bucket/*.txt", ["s3://bucket/a.txt", "s3://bucket/b.txt"])
     ):
@@ -77,7 +77,7 @@ def test_objects_and_a_glob(english, tmp_path, s3):
         encode_files("s3://bucket/c.txt", tmp_path / "none", english, workers=1)
 
 
-def test_an_object_that_changes_after_it_was_listed(english, tmp_path, s3):
+def test_an_object_that_changes_after_it_was_listed_is_an_error(english, tmp_path, s3):
     def change(state):
         s3.put_object(Bucket="bucket", Key="a.txt", Body=BODY.format("the People").encode())
 
