@@ -36,14 +36,15 @@ class Broken(fsspec.get_filesystem_class("memory")):
 
     @classmethod
     def _strip_protocol(cls, path):
-        return super()._strip_protocol(path.removeprefix("broken://"))
+        path = path.removeprefix("broken://").strip("/")
+        return f"/{path}" if path else ""
 
-    def _open(self, path, mode="rb", **options):
+    def open(self, path, mode="rb", **options):
         if "r" in mode and path.endswith("late.txt"):
             return Breaking()
         if "r" in mode:
             raise PermissionError(13, "the store says no")
-        return super()._open(path, mode, **options)
+        return super().open(path, mode, **options)
 
     def cat_file(self, path, start=None, end=None, **options):
         return b"the "
@@ -108,7 +109,8 @@ class Listing(fsspec.get_filesystem_class("memory")):
 
     @classmethod
     def _strip_protocol(cls, path):
-        return super()._strip_protocol(path.removeprefix("listing://"))
+        path = path.removeprefix("listing://").strip("/")
+        return f"/{path}" if path else ""
 
     def glob(self, path, **options):
         found = super().glob(path, detail=True)

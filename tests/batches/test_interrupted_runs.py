@@ -5,6 +5,7 @@ bytes of a run that nothing interrupted.
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import pathlib
 import random
@@ -100,16 +101,22 @@ class Folder:
             (self.path / "aside").rename(other)
 
     def append(self, path):
-        with path.open("ab") as file:
-            file.write(self.rng.choice([b"the people\n", b"\n", b"\xff\n"]))
-        self.stamp(path)
+        if path.suffix in (".txt", ".jsonl"):
+            with path.open("ab") as file:
+                file.write(self.rng.choice([b"the people\n", b"\n", b"\xff\n"]))
+            self.stamp(path)
 
     def edit(self, path):
-        """One byte is another: rows come and go, or are no UTF-8, or the file is damaged."""
-        raw = bytearray(path.read_bytes())
+        """One byte is another: rows come and go, or are no UTF-8; the size stays. What is said of
+        a damaged Parquet file differs from time to time.
+        """
+        if path.suffix == ".parquet":
+            write(path, [self.text(row) for row in range(9)])
+        raw = bytearray(path.read_bytes() if path.suffix != ".parquet" else b"")
         for _ in range(self.rng.randint(1, 2) if raw else 0):
             raw[self.rng.randrange(len(raw))] = self.rng.choice(b"\na \xff")
-        path.write_bytes(raw)
+        if raw:
+            path.write_bytes(raw)
         self.stamp(path)
 
     def remove(self, path):
@@ -129,17 +136,9 @@ def run_and_stop(english, folder, out, options, moment):
     return "ended"
 
 
-def run_and_kill(english, folder, out, options, moment):
-    """A run in a process of its own, which is killed when it is about to rename a file for so many
-    times.
-    """
-    child = os.fork()
-    if child:
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        assert status in (0, 3, -signal.SIGKILL), status
-        return {0: "ended", 3: "stopped"}.get(status, "killed")
-    code, left = 1, [moment]
-    replace = os.replace
+def encode_until_killed(english, files, out, options, moment):
+    """What a process does that is killed when it is about to rename a file for so many times."""
+    left, replace = [moment], os.replace
 
     def counted(*arguments):
         left[0] -= 1
@@ -147,14 +146,19 @@ def run_and_kill(english, folder, out, options, moment):
             os.kill(os.getpid(), signal.SIGKILL)
         replace(*arguments)
 
+    os.replace = counted
     try:
-        os.replace = counted
-        encode_files([folder.path / "*"], out, english, **options)
-        code = 0
+        encode_files(files, out, english, **options)
     except TrietokError:  # no file can be read
-        code = 3
-    finally:
-        os._exit(code)
+        sys.exit(3)
+
+
+def run_and_kill(english, folder, out, options, moment):
+    arguments = (english, [folder.path / "*"], out, options, moment)
+    child = multiprocessing.get_context("fork").Process(target=encode_until_killed, args=arguments)
+    child.start()
+    child.join()
+    return {0: "ended", 3: "stopped", -signal.SIGKILL: "killed"}[child.exitcode]
 
 
 def compare_with_a_fresh_run(english, tmp_path, seed, first_run, moments):
