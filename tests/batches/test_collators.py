@@ -18,7 +18,6 @@ from trietok import (
     DataCollatorWithPadding,
     InputError,
     InputTypeError,
-    MissingDependencyError,
     NotSupportedError,
     OptionError,
     SpecialTokenError,
@@ -66,17 +65,6 @@ def test_without_torch_a_batch_is_of_numpy_arrays(english, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     for make in COLLATORS:
         assert isinstance(make(english)([{"input_ids": [2, 3]}]).input_ids, numpy.ndarray)
-
-
-@pytest.mark.parametrize("make", COLLATORS)
-@pytest.mark.parametrize(("multiple", "width"), [(None, 13), (1, 13), (8, 16), (64, 64)])
-def test_the_length_of_a_batch_is_a_multiple(english, examples, make, multiple, width):
-    batch = make(english, pad_to_multiple_of=multiple, return_tensors="np")(examples)
-    assert {value.shape for value in batch.values()} == {(16, width)}
-    rows = [example.input_ids for example in examples]
-    if make is DataCollatorForLanguageModeling:
-        batch = make(english, pad_to_multiple_of=multiple, return_tensors="np")(rows)
-        assert batch.input_ids.shape == (16, width)
 
 
 def test_padding_moves_no_mask(english, examples, collator):
@@ -289,12 +277,6 @@ def test_wrong_options_are_refused(collator, options, error):
     assert any(name in said or repr(value) in said for name, value in options.items())
 
 
-def test_an_epoch_is_a_whole_number(collator):
-    made = collator()
-    with pytest.raises(InputTypeError):
-        made.set_epoch(1.5)
-
-
 def test_a_share_may_be_any_number_from_none_to_all(examples, collator):
     before = collator(mlm=False, mlm_probability=None)(examples)  # not looked at without masking
     none = collator(mlm_probability=0, mask_replace_prob=0.9, random_replace_prob=0.1)(examples)
@@ -373,28 +355,7 @@ def test_a_chinese_ref_outside_its_text_is_refused(collator, position):
         made([{"input_ids": [2] * 9}, example])
 
 
-def test_a_missing_numpy_is_named(collator, monkeypatch):
-    made = collator()
-    monkeypatch.setitem(sys.modules, "numpy", None)
-    for tensors in ("np", "pt"):
-        with pytest.raises(MissingDependencyError):
-            made([[2, 3]], return_tensors=tensors)
-
-
 # ---- padding only --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("tensors", TENSORS)
-def test_padding_keeps_other_keys_of_examples(english, examples, tensors):
-    given = [{**example, "label": number, "weight": 0.5} for number, example in enumerate(examples)]
-    batch = DataCollatorWithPadding(english, return_tensors=tensors)(given)
-    assert list(batch) == ["input_ids", "token_type_ids", "attention_mask", "weight", "labels"]
-    assert batch.labels.tolist() == list(range(16))
-    assert batch.input_ids.shape == (16, 13)
-    batch = DataCollatorWithPadding(english, "max_length", 20, return_tensors=tensors)(
-        [{"input_ids": [2], "label_ids": 1}]
-    )
-    assert (batch.input_ids.shape, batch.labels.tolist()) == ((1, 20), [1])
 
 
 def test_padding_refuses_wrong_options_and_batches(english):

@@ -234,23 +234,3 @@ def test_the_recipe_of_the_page_gives_the_ids(engine, python_path, files, table,
         BertTokenizer.from_pretrained("trietok-en"), "text", truncation=True, max_length=512
     )(table)
     assert found.select(made.column_names).to_pylist() == made.to_pylist()
-
-
-def in_line(name: str) -> str:
-    """The expression with this name that the page prints within its text."""
-    (found,) = re.findall(rf"`([^`]*\b{name}\b[^`]*\(.*?)`", PAGE.read_text(encoding="utf-8"))
-    return found
-
-
-def test_dask_gives_the_rows_as_the_page_says(tokenize, table):
-    dask = needs("dask")
-    task = eval(in_line(r"dask\.delayed"), {"dask": dask, "tokenize": tokenize, "table": table})
-    (made,) = dask.compute(task, scheduler="processes", num_workers=2)
-    assert made == tokenize(table)
-
-
-def test_polars_gives_the_rows_as_the_page_says(tokenize, table):
-    polars = needs("polars")
-    names = {"polars": polars, "tokenize": tokenize, "frame": polars.from_arrow(table)}
-    made = eval(in_line(r"polars\.from_arrow"), names)
-    assert made.to_dict(as_series=False) == tokenize(table).to_pydict()

@@ -100,54 +100,6 @@ def test_a_damaged_file_of_a_store_is_set_aside_until_it_is_repaired(english, tm
     assert table_in(tmp_path / "out") == expected
 
 
-class Listing(fsspec.get_filesystem_class("memory")):
-    """A store whose lists say other things of a file than an answer about the file alone."""
-
-    protocol = "listing"
-    store = {}
-    listed, asked = {}, {}
-
-    @classmethod
-    def _strip_protocol(cls, path):
-        path = path.removeprefix("listing://").strip("/")
-        return f"/{path}" if path else ""
-
-    def glob(self, path, **options):
-        found = super().glob(path, detail=True)
-        return {name: {"type": "file", "size": None} | self.listed for name in found}
-
-    def info(self, path, **options):
-        told = super().info(path, **options)
-        return {"type": told["type"], "size": told["size"]} | self.asked
-
-
-@pytest.mark.parametrize(
-    ("listed", "asked", "later"),
-    [
-        ({}, {"Last-Modified": "Mon, 06 May 2024"}, {"Last-Modified": "Tue, 07 May 2024"}),
-        ({"size": 11, "mtime": 7}, {"mtime": 7.25}, {"mtime": 8}),
-        ({"size": 11, "etag": "0x8DC"}, {"etag": '"0x8DC"'}, {"etag": '"0x8DD"'}),
-        ({"size": 11, "ETag": 'W/"a"'}, {"ETag": '"a"'}, {"ETag": '"b"'}),
-    ],
-    ids=["as a web server", "times in other forms", "an ETag without quotes", "a weak ETag"],
-)
-def test_a_version_in_a_list_and_one_of_the_file_alone_agree(
-    english, tmp_path, listed, asked, later
-):
-    fsspec.register_implementation("listing", Listing, clobber=True)
-    files = fsspec.filesystem("listing")
-    files.pipe_file("/a.txt", b"the\npeople\n")
-    Listing.listed, Listing.asked = listed, asked
-    manifest = encode_files("listing://*.txt", tmp_path / "out", english, workers=1)
-    assert manifest["totals"]["rows"] == 2
-
-    def change(state):
-        Listing.listed, Listing.asked = listed | later, later
-
-    with pytest.raises(FileError):
-        encode_files("listing://*.txt", tmp_path / "more", english, workers=1, progress=change)
-
-
 def test_a_name_with_brackets_is_found_by_its_escaped_glob(stored):
     stored.pipe_file("/texts/f[1].txt", b"the\n")
     assert list(TextFiles("memory://texts/f[[]1].txt")) == ["the"]

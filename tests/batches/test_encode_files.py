@@ -306,27 +306,46 @@ def test_a_large_row_group_is_cut_between_rows(english, tmp_path):
     assert len(list((tmp_path / "0").glob("part-*"))) > 8
 
 
+MIXED = "Σσ ΑΣ e\u0301\u0338 中文語。 [SEP] New York covid-19\u3000𠀀\u00ad unaffable, "
+LONG_LINES = {
+    "mixed": ("compiled", BertTokenizer, "a.txt", MIXED * 130_000),
+    "mixed, fast": ("compiled", BertTokenizerFast, "a.txt", MIXED[::-1] * 130_000),
+    "without spaces": (
+        "compiled",
+        BertTokenizer,
+        "a.txt.gz",
+        "我們合眾國人民，為建立一個é" * 230_000,
+    ),
+    "without the kernel": ("plain", BertTokenizer, "a.txt.zst", "The people, " * 760_000),
+}
+
+
 @pytest.mark.kernel
-@pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
-def test_a_line_longer_than_a_piece_has_the_ids_of_a_call(tmp_path, kind):
+@pytest.mark.parametrize(
+    "case", [*LONG_LINES, pytest.param("without spaces", marks=pytest.mark.faults, id="added")]
+)
+def test_a_line_longer_than_a_piece_has_the_ids_of_a_call(tmp_path, request, case):
     """Lines of more than 8 MB are read in pieces. Wherever they are cut, something is near that
     a cut would change.
     """
-    parts = "Σσ ΑΣ e\u0301\u0338 中文語。 [SEP] New York covid-19\u3000𠀀\u00ad unaffable, "
-    line = parts * 130_000
-    tokenizer = kind.from_pretrained("trietok-en")
-    tokenizer.add_tokens(["covid-19"])
-    path = tmp_path / "a.txt"
-    path.write_text(f"the\n{line}\n{line[::-1]}", encoding="utf-8")
+    kernel, kind, name, line = LONG_LINES[case]
     assert len(line.encode()) > 9_000_000
-    encode_files(path, tmp_path / "out", tokenizer, workers=1, return_attention_mask=True)
-    expected = tokenizer(["the", line, line[::-1]]).input_ids
-    assert rows_in(tmp_path / "out") == expected
-    for side in ("left", "right"):
-        tokenizer.truncation_side = side
-        options = {"truncation": True, "max_length": 20}
-        encode_files(path, tmp_path / side, tokenizer, workers=1, **options)
-        assert rows_in(tmp_path / side) == tokenizer(["the", line, line[::-1]], **options).input_ids
+    lines = ["the", line, "people"]
+    path, wrong = tmp_path / name, line.encode()
+    wrong = wrong[:-500_000] + b"\xff" + wrong[-500_000:]
+    path.write_bytes(packed(path, b"\n".join([*map(str.encode, lines), wrong])))
+    with using_kernel(kernel):
+        tokenizer = kind.from_pretrained("trietok-zh" if "spaces" in case else "trietok-en")
+        tokenizer.add_tokens(["covid-19", *["合眾"] * ("[added]" in request.node.name)])
+        options = {"workers": 1, "on_error": "skip", "return_attention_mask": True}
+        encode_files(path, tmp_path / "out", tokenizer, **options)
+        assert rows_in(tmp_path / "out") == tokenizer(lines).input_ids
+        assert rejects_in(tmp_path / "out") == [(name, 4)]
+        for side in ("left", "right"):
+            tokenizer.truncation_side = side
+            cut = {"truncation": True, "max_length": 20}
+            encode_files(path, tmp_path / side, tokenizer, **options, **cut)
+            assert rows_in(tmp_path / side) == tokenizer(lines, **cut).input_ids
 
 
 # ---- other columns -------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-import pathlib
 import random
 import shutil
 import signal
@@ -22,7 +21,7 @@ import pytest
 from tests.batches.shards import contents, finished, rejects_in, rows_in, write
 from tests.cli.commands import environment, posix
 from tests.conftest import often
-from trietok import BertTokenizer, FileError, InputError, TrietokError, encode_files
+from trietok import BertTokenizer, InputError, TrietokError, encode_files
 
 
 class Stop(BaseException):
@@ -203,20 +202,6 @@ def test_a_stopped_run_goes_on_with_other_files_as_a_fresh_one(english, tmp_path
 
 
 @posix
-@pytest.mark.faults
-def test_a_killed_run_goes_on_with_other_files_as_a_fresh_one(english, tmp_path):
-    english(["the people"] * 10_000)  # the kernel is made before a process is forked
-    tally, cases = Counter(), often(30, nightly=120)
-    for number in range(cases):
-        seed = random.randrange(1 << 32)
-        moments = 1 if number % 5 == 1 else 60  # the first, which each run comes to; or any
-        tally.update(
-            compare_with_a_fresh_run(english, tmp_path / "here", seed, run_and_kill, moments)
-        )
-    assert tally["killed"] >= cases // 5, tally
-
-
-@posix
 def test_a_run_that_is_killed_at_any_renaming_of_its_end_is_made_whole(english, tmp_path):
     """Shards get other numbers, some are new and some go."""
     english(["the people"] * 10_000)
@@ -333,29 +318,6 @@ def test_a_command_that_is_killed_again_and_again_ends_with_the_same_bytes(
     until(lambda: not any(map(is_running, groups)))
 
 
-@posix
-@pytest.mark.faults
-@pytest.mark.skipif(not pathlib.Path("/proc/self/task").exists(), reason="needs Linux: /proc")
-def test_a_worker_process_that_dies_ends_the_run_which_can_go_on(large_files, tmp_path):
-    # with the kernel, workers are threads
-    child = start(large_files, tmp_path / "out", "--workers", "2", kernel="0")
-    until(lambda: finished(tmp_path / "out"))
-    children = pathlib.Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()
-    workers = [
-        pid
-        for pid in children
-        if b"spawn_main" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
-    ]
-    assert len(workers) == 2
-    os.kill(int(workers[0]), signal.SIGKILL)
-    _, said = child.communicate()
-    assert child.returncode == 2
-    assert b"a worker process has died" in said
-    again = start(large_files, tmp_path / "out", "--workers", "1")
-    assert again.wait() == 0, again.stderr.read()
-    assert len(rows_in(tmp_path / "out")) == 6000 * 3 + 100 + 2
-
-
 # ---- which runs go on ----------------------------------------------------------------------------
 
 
@@ -422,16 +384,6 @@ def test_a_run_of_another_tokenizer_or_with_other_options_is_not_continued(
     keep = {"keep_columns": ["id"]}
     with pytest.raises(InputError):
         encode_files(tmp_path / "c.parquet", out, english, resume=True, **options, **keep)
-
-
-def test_a_run_that_has_finished_nothing_may_become_another(english, tmp_path, corpus, unbroken):
-    files, options = corpus
-    (tmp_path / "0.txt").write_bytes(b"\xff\n")
-    cut = {"max_length": 8, "truncation": True}
-    with pytest.raises(FileError):
-        encode_files([tmp_path / "0.txt"], tmp_path / "out", english, **options, **cut)
-    encode_files(files, tmp_path / "out", english, **options)
-    assert contents(tmp_path / "out") == unbroken
 
 
 def test_two_runs_do_not_write_to_one_directory(english, tmp_path, corpus):

@@ -147,7 +147,7 @@ def test_an_explanation_has_the_ids_of_its_call_and_states_what_is_true(kind):
 @given(tokenizers(), TEXTS, st.none() | TEXTS)
 def test_any_view_shows_any_text(tokenizer, text, pair):
     explained = tokenizer.explain(text, pair)
-    assert_views_show(explained, 40, 80)
+    assert_views_show(explained, *([20] if len(text) < 30 else []), 40, 80)
     assert json.loads(explained.to_json())["input_ids"] == explained.input_ids
 
 
@@ -165,9 +165,10 @@ def test_two_explanations_differ_where_their_tokens_do():
         tokens = [[each.token for row in side.rows for each in row] for side in (left, right)]
         if tokens[0] == tokens[1]:
             assert differing == []
+        shown = contrast.to_text(2000)
         for part in differing:
             assert part.why
-            assert part.why in " ".join(contrast.to_text(2000).split("\n"))
+            assert part.why in shown
         for side in (left, right):
             assert [part.differs for part in side.against(side).parts if part.differs] == []
         assert_views_show(contrast, 80)
