@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import json
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
-
-from trietok.corpus.manifest import read_manifest, with_parts
 
 TEXTS = [
     "The people",
@@ -22,39 +22,48 @@ TEXTS = [
 ]
 
 
-def write(path, texts=TEXTS, column="text"):
-    """A file of texts, of the kind that its name says."""
-    name = path.name
-    if name.endswith(".parquet"):
-        pq.write_table(pa.table({"id": range(len(texts)), column: texts}), path, row_group_size=2)
+def write(path, texts=TEXTS, column="text", rows_in_group=2):
+    """A file of texts, of the kind that its name says; with ids, but for a .txt file."""
+    name = path.name.lower()
+    if ".parquet" in name:
+        table = pa.table({"id": range(len(texts)), column: pa.array(texts, pa.string())})
+        pq.write_table(table, path, row_group_size=rows_in_group)
         return path
     if ".jsonl" in name or ".ndjson" in name:
         texts = [json.dumps({"id": number, column: text}) for number, text in enumerate(texts)]
     raw = "".join(text + "\n" for text in texts).encode()
-    if name.endswith(".gz"):
-        raw = gzip.compress(raw)
-    elif name.endswith(".zst"):
-        raw = zstandard.compress(raw)
-    path.write_bytes(raw)
+    if ".csv" in name or ".tsv" in name:
+        content = io.StringIO(newline="")
+        writer = csv.writer(content, delimiter="\t" if ".tsv" in name else ",")
+        writer.writerows([("id", column), *enumerate(texts)])
+        raw = content.getvalue().encode()
+    path.write_bytes(packed(path, raw))
     return path
 
 
-def manifest_in(out):
-    """The manifest of a finished run, with its parts as `encode_files` returns them."""
-    path = out / "manifest.json"
-    return with_parts(read_manifest(path), path, lambda name: (out / name).read_bytes())
+def packed(path, raw):
+    """Bytes as the name of their file says."""
+    if path.suffix == ".gz":
+        return gzip.compress(raw)
+    return zstandard.compress(raw) if path.suffix == ".zst" else raw
 
 
 def table_in(out):
     """The rows of all shards, in order, as a list of dicts."""
-    shards = manifest_in(out)["shards"]
-    paths = [out / shard["file"]["name"] for shard in shards if "file" in shard]
-    return [row for path in paths for row in pq.read_table(path).to_pylist()]
+    return [row for path in sorted(out.glob("part-*")) for row in pq.read_table(path).to_pylist()]
 
 
 def rows_in(out):
     """The ids of all rows, in order."""
     return [row["input_ids"] for row in table_in(out)]
+
+
+def rejects_in(out):
+    """The names of files and the numbers of rows that were skipped, in order."""
+    path = out / "rejects.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    rows = map(json.loads, lines)
+    return [(row["file"].rpartition("/")[2], row["row"]) for row in rows]
 
 
 def finished(out):

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from tests.batches.test_collators import TENSORS
 from tests.conftest import examples
-from tests.reference import masking as plain
 from trietok import BertTokenizer, DataCollatorForLanguageModeling, DataCollatorWithPadding
 
 SPECIAL = 4
@@ -32,6 +31,19 @@ def many_tokens(count: int = 400_000) -> list[list[list[int]]]:
     return batches
 
 
+def words_of(tokens: list[str], is_maskable: list[bool]) -> list[list[int]]:
+    """The places of each word of one text: a piece that continues goes with the token before it."""
+    words: list[list[int]] = []
+    for place, token in enumerate(tokens):
+        if not is_maskable[place]:
+            continue
+        if token.startswith("##") and place > 0 and is_maskable[place - 1]:
+            words[-1].append(place)
+        else:
+            words.append([place])
+    return words
+
+
 def within_three_deviations(found: int, of: int, share: float, spread: float = 1.0) -> bool:
     return abs(found - of * share) <= 3 * spread * math.sqrt(of * share * (1 - share))
 
@@ -41,7 +53,7 @@ def within_three_deviations(found: int, of: int, share: float, spread: float = 1
     [(0.15, 0.8, 0.1), (0.4, 0.5, 0.4), (0.15, 0.0, 1.0)],
     ids=["as BERT", "balanced", "random only"],
 )
-def test_the_shares_over_many_tokens(english, shares):
+def test_as_many_tokens_are_chosen_masked_and_replaced_as_asked(english, shares):
     chosen_share, masked_share, random_share = shares
     collator = DataCollatorForLanguageModeling(
         english,
@@ -116,7 +128,7 @@ def test_whole_words_are_chosen_whole_and_at_the_rate_asked(english):
             rows, batch.input_ids.tolist(), batch.labels.tolist(), strict=True
         ):
             is_maskable = [token_id >= SPECIAL for token_id in row]
-            for word in plain.words_of([tokens_by_id[token_id] for token_id in row], is_maskable):
+            for word in words_of([tokens_by_id[token_id] for token_id in row], is_maskable):
                 in_labels = {labels[place] != -100 for place in word}
                 assert len(in_labels) == 1
                 tokens += len(word)
@@ -150,7 +162,9 @@ SHARE = st.sampled_from([0.0, 0.15, 0.5, 1.0])
 
 @examples(100)
 @given(ROWS, SHARE, SHARE, SHARE, st.booleans(), st.sampled_from(MASKINGS), st.integers())
-def test_what_holds_of_every_batch(pieces, rows, chosen, masked, random, whole, masking, seed):
+def test_only_chosen_tokens_of_a_text_are_changed_and_labelled(
+    pieces, rows, chosen, masked, random, whole, masking, seed
+):
     collator = DataCollatorForLanguageModeling(
         pieces,
         mlm_probability=chosen,
@@ -176,7 +190,7 @@ def test_what_holds_of_every_batch(pieces, rows, chosen, masked, random, whole, 
         if masked == 1:
             assert all(seen[place] == 4 for place in places)
         if whole:
-            for word in plain.words_of([tokens[token_id] for token_id in row], is_maskable):
+            for word in words_of([tokens[token_id] for token_id in row], is_maskable):
                 assert len({place in places for place in word}) == 1
 
 
@@ -201,7 +215,7 @@ def masked_rows(tokenizer, rows, **options):
 
 
 @pytest.mark.parametrize("masking", ["exact", "spans"])
-def test_as_many_of_each_text(english, masking):
+def test_exact_masking_chooses_as_many_of_each_text(english, masking):
     """45.3 of 302 tokens are 45 or 46, the latter three times in ten."""
     rows = numpy.random.default_rng(3).integers(5, 8000, (600, 302)).tolist()
     _, chosen = masked_rows(english, rows, masking=masking, seed=8)
@@ -228,7 +242,7 @@ def test_the_lengths_of_spans_are_geometric(english):
     assert 2 < lengths.mean() < (shares / shares.sum() * range(1, 11)).sum()
 
 
-def test_all_tokens_of_a_span_become_the_same(english):
+def test_all_tokens_of_a_span_are_masked_or_none(english):
     rows = numpy.random.default_rng(5).integers(5, 8000, (200, 300)).tolist()
     seen, chosen = masked_rows(english, rows, masking="spans", random_replace_prob=0.0, seed=1)
     inside = chosen[:, 1:] & chosen[:, :-1]
@@ -244,7 +258,7 @@ def test_all_tokens_of_a_span_become_the_same(english):
 
 @pytest.mark.parametrize("tensors", TENSORS)
 @pytest.mark.parametrize("side", ["right", "left"])
-def test_a_batch_of_packed_rows(tensors, side):
+def test_packed_rows_have_masks_positions_and_lengths_of_each_text(tensors, side):
     """Where each text begins among the tokens that are no padding; special tokens within a row are
     not masked.
     """

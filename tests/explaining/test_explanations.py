@@ -1,11 +1,12 @@
-"""The ids of an explanation are those of the call, on random texts, tokens and options, and its
-statements are true.
+"""Explanations of random texts: the ids are those of the call, what they state is true, and every
+view can show them.
 """
 
 from __future__ import annotations
 
 import json
-import random
+import unicodedata
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -13,145 +14,75 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trietok
-from tests.conftest import SPECIAL, examples
-from trietok import AddedToken, BertTokenizer, BertTokenizerFast, TrietokError
-from trietok.showing.characters import width
+from tests.conftest import examples
+from tests.explaining.test_notebooks import sound
+from tests.strategies import (
+    CALL_OPTIONS,
+    CONTENTS,
+    NEAR_CONTENTS,
+    directory_of,
+    fast_options,
+    flagged_terms,
+    made,
+    several,
+    slow_options,
+    some_of,
+    texts,
+)
+from trietok import BertTokenizer, BertTokenizerFast, TrietokError
 
-TEXTS = 20
-ENTRIES = [
-    *"abcdeilnostuvxyzéÅσ.!-東京你한ʼ\u0301",
-    *"##a ##b ##c ##d ##e ##i ##n ##s ##t ##ab ##ing ##ed ##é ##σ ##\u0301 ###".split(),
-    *"un una the abc New new naive naïve The ##fable # ## [ ] mask cls".split(),
-]
-ALPHABET = [
-    *"abcdeintsu  .,!-#[]ABNÉéïÅÅΣσςİıſßﬁ",
-    *"\u0301\u0323\u0308\u200d\0\ud800\udfff\u0378\ue000\ufffd\ufeff\u00ad",
-    *"\t\n\r\x0b\x1c\x85\u00a0\u3000\u2028東京你豈한",
-    "한",
-    *"😀™≠゙",
-    *"un naïve the [MASK] [CLS] [SEP] [UNK] unaffable ing <a> ab AB".split(),
-    "New York",
-    " <a> ",
-]
-CONTENTS = [
-    "ab",
-    "AB",
-    "<a>",
-    "New York",
-    "un",
-    "é",
-    "東",
-    " ",
-    "  ",
-    "the ",
-    "\t",
-    "[X]",
-    "naïve",
-    "ing",
-    "c\u0301",
-    ".",
-    "İ",
-    "\u200d",
-]
+KINDS = [BertTokenizer, BertTokenizerFast]
+# An explanation holds lists of ids.
+CALLS = some_of(**{name: CALL_OPTIONS[name] for name in CALL_OPTIONS if name != "return_tensors"})
 
 
-def words(draw: random.Random, most: int = 12) -> str:
-    return "".join(draw.choices(ALPHABET, k=draw.randrange(most)))
-
-
-def tokenizer(draw: random.Random, path: str) -> Any:
+@st.composite
+def tokenizers(draw: st.DrawFn, kind: type | None = None) -> Any:
     """A tokenizer of either profile, with added tokens of any flags."""
-    kind = draw.choice([BertTokenizer, BertTokenizerFast])
-    options: dict[str, Any] = {
-        "do_lower_case": draw.random() < 0.6,
-        "strip_accents": draw.choice([None, True, False]),
-    }
-    options["tokenize_chinese_chars"] = draw.random() < 0.8
-    if kind is BertTokenizer:
-        options["never_split"] = draw.choice([None, None, ["naïve", "a.b", "New"]])
-        options["do_basic_tokenize"] = draw.random() < 0.9
-    made = kind(path, model_max_length=draw.choice([10, 512]), **options)
-    if draw.random() < 0.2 and options.get("do_basic_tokenize", True):
-        made.basic_tokenizer.do_split_on_punc = False
-    for content in draw.sample(CONTENTS, draw.randrange(5)):
-        flags = {
-            name: draw.random() < 0.4 for name in ("single_word", "lstrip", "rstrip", "normalized")
-        }
-        made.add_tokens([AddedToken(content, **flags)], special_tokens=draw.random() < 0.3)
-    return made
+    kind = kind or draw(st.sampled_from(KINDS))
+    options = draw(slow_options() if kind is BertTokenizer else fast_options())
+    tokenizer = kind.from_pretrained(directory_of("uncased"), **options)
+    terms = made(trietok, draw(several(flagged_terms([*CONTENTS, "unaff", "llo"]))))
+    tokenizer.add_tokens(terms)
+    return tokenizer
 
 
-def options(draw: random.Random) -> dict[str, Any]:
-    """The options of a call, some of which it refuses."""
-    chosen: dict[str, Any] = {"verbose": False}
-    if draw.random() < 0.5:
-        chosen["truncation"] = draw.choice(
-            [True, "only_first", "only_second", "longest_first", False]
-        )
-        chosen["max_length"] = draw.choice([0, 2, 3, 5, 8, 12, -1])
-        chosen["stride"] = draw.choice([0, 0, 1, 3])
-        chosen["return_overflowing_tokens"] = draw.random() < 0.4
-    if draw.random() < 0.3:
-        chosen["padding"] = draw.choice([True, "max_length"])
-        chosen["padding_side"] = draw.choice(["left", "right"])
-    if draw.random() < 0.2:
-        chosen["add_special_tokens"] = False
-    if draw.random() < 0.1:
-        chosen["split_special_tokens"] = True
-    return chosen
+TEXTS = texts(NEAR_CONTENTS, max_size=8)
 
 
 def outcome(call: Any) -> Any:
     """What a call returns, or the error that it raises."""
     try:
         return call()
-    except (TrietokError, AttributeError) as error:
+    except TrietokError as error:
         return type(error).__name__, str(error)
 
 
 def flat(ids: Any) -> list[int]:
-    return (
-        [token_id for row in ids for token_id in row]
-        if ids and isinstance(ids[0], list)
-        else list(ids)
-    )
+    is_batch = ids and isinstance(ids[0], list)
+    return [token_id for row in ids for token_id in row] if is_batch else list(ids)
 
 
-def check(made: Any, text: Any, pair: Any, chosen: dict[str, Any]) -> None:
-    """One call and its explanation."""
-    where = f"{type(made).__name__} {text!r} {pair!r} {chosen} {made.added_tokens_decoder}"
-    called = outcome(lambda: made(text, pair, **chosen)["input_ids"])
-    explained = outcome(lambda: made.explain(text, pair, **chosen))
-    if isinstance(called, tuple):
-        assert explained == called, where
-        return
-    assert isinstance(explained, trietok.Explanation), (where, explained)
-    assert explained.input_ids == called, where
-    assert [token.id for row in explained.rows for token in row] == flat(called), where
-    for each in explained.texts:
-        holds(made, each, where)
-
-
-def holds(made: Any, text: trietok.explaining.tokens.ExplainedText, where: str) -> None:
-    """What the explanation of a text says."""
+def assert_true(text: Any) -> None:
+    """What the explanation of a text states."""
     tokens = list(text.tokens)
     accounted = {place for token in tokens for place in range(token.start, token.end)}
     for stage in text.stages:
         for change in stage.changes:
             accounted.update(range(change.start, change.end))
-            assert change.before != change.after, where
+            assert change.before != change.after
     for token in tokens:
         if token.kind == "wordpiece":
-            assert token.match is not None, where
-            assert token.match.entries[-1] == token.token, where
+            assert token.match is not None
+            assert token.match.entries[-1] == token.token
         if token.unknown is not None and token.unknown.reason == "no-piece":
             covered = "".join(
                 piece if number == 0 else piece[2:]
                 for number, piece in enumerate(token.unknown.covered)
             )
             rest = token.unknown.left[2 if covered else 0 :]
-            assert covered + rest == token.word_text, where
-            assert token.unknown.char == rest[0], where
+            assert covered + rest == token.word_text
+            assert token.unknown.char == rest[0]
         if token.added is not None:
             accounted.update(range(token.start - len(token.added.ate_left), token.start))
             accounted.update(range(token.end, token.end + len(token.added.ate_right)))
@@ -161,43 +92,89 @@ def holds(made: Any, text: trietok.explaining.tokens.ExplainedText, where: str) 
         for place, char in enumerate(text.text)
         if place not in accounted and not char.isspace()
     ]
-    assert silent == [], where
-    assert [stage.given for stage in text.stages[1:]] == [
-        stage.gave for stage in text.stages[:-1]
-    ], where
+    assert silent == []
+    assert [each.given for each in text.stages[1:]] == [each.gave for each in text.stages[:-1]]
 
 
-@pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> str:
-    file = tmp_path_factory.mktemp("vocabulary") / "vocab.txt"
-    file.write_text(
-        "".join(f"{entry}\n" for entry in [*SPECIAL, *dict.fromkeys(ENTRIES)]), encoding="utf-8"
-    )
-    return str(file)
+def columns_of(line: str) -> int:
+    """How many columns of a terminal a line takes."""
+    shown = [char for char in line if unicodedata.category(char) not in ("Mn", "Me", "Cf")]
+    return len(shown) + sum(unicodedata.east_asian_width(char) in "WF" for char in shown)
 
 
-@examples(12)
-@given(st.integers(0, 2**64))
-def test_the_ids_are_those_of_the_call(path, seed):
-    draw = random.Random(seed)
-    made = tokenizer(draw, path)
-    for _ in range(TEXTS):
-        chosen = options(draw)
-        text: Any = words(draw)
-        pair: Any = words(draw, 6) if draw.random() < 0.3 else None
-        if draw.random() < 0.1:
-            chosen["is_split_into_words"] = True
-            text, pair = [words(draw, 4) for _ in range(draw.randrange(1, 4))], None
-        check(made, text, pair, chosen)
+def assert_views_show(value: Any, *widths: int) -> None:
+    """No view is wider than asked, or holds markup of the texts."""
+    assert sound(value.to_html())
+    for columns in widths:
+        lines = value.to_text(columns).split("\n")
+        assert max(map(columns_of, lines)) <= columns, repr(max(lines, key=columns_of))
+        assert all(line == line.rstrip() for line in lines)
+        "\n".join(lines).encode("utf-8")
+    assert json.loads(value.to_json()) == json.loads(json.dumps(value.to_dict()))
 
 
-@examples(6)
-@given(st.integers(0, 2**64))
-def test_views_can_show_any_text(path, seed):
-    draw = random.Random(seed)
-    made = tokenizer(draw, path)
-    explained = made.explain(words(draw), words(draw) if draw.random() < 0.3 else None)
-    explained.to_html().encode("utf-8")
-    assert max(map(width, explained.to_text(40).split("\n"))) <= 40
-    explained.to_text(40).encode("utf-8")
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_explanation_has_the_ids_of_its_call_and_states_what_is_true(kind):
+    tally: Counter[str] = Counter()
+
+    @examples(400)
+    @given(tokenizers(kind), TEXTS, st.none() | TEXTS, CALLS)
+    def compare(tokenizer, text, pair, options):
+        if options.get("is_split_into_words"):
+            text, pair = text.split(), None
+        called = outcome(lambda: tokenizer(text, pair, **options)["input_ids"])
+        explained = outcome(lambda: tokenizer.explain(text, pair, **options))
+        if isinstance(called, tuple):
+            tally["refused"] += 1
+            assert explained == called
+            return
+        assert isinstance(explained, trietok.Explanation), explained
+        assert explained.input_ids == called
+        assert [token.id for row in explained.rows for token in row] == flat(called)
+        for each in explained.texts:
+            assert_true(each)
+        tally["compared"] += 1
+        tally.update(token.kind for token in explained.tokens)
+        tally.update(stage.name for each in explained.texts for stage in each.stages)
+
+    compare()
+    assert tally["compared"] >= 0.6 * (tally["compared"] + tally["refused"]), tally
+    assert {"wordpiece", "unknown", "added", "special"} <= {*tally}, tally
+    assert {"clean", "chinese", "accents", "punctuation"} <= {*tally}, tally
+
+
+@examples(60)
+@given(tokenizers(), TEXTS, st.none() | TEXTS)
+def test_any_view_shows_any_text(tokenizer, text, pair):
+    explained = tokenizer.explain(text, pair)
+    assert_views_show(explained, *([20] if len(text) < 30 else []), 40, 80)
     assert json.loads(explained.to_json())["input_ids"] == explained.input_ids
+
+
+def test_two_explanations_differ_where_their_tokens_do():
+    tally: Counter[str] = Counter()
+
+    @examples(400)
+    @given(tokenizers(), tokenizers(), TEXTS, st.none() | texts(max_size=2).filter(bool))
+    def compare(left, right, text, pair):
+        left, right = left.explain(text, pair), right.explain(text, pair)
+        contrast = left.against(right)
+        assert contrast.same_ids == (left.input_ids == right.input_ids)
+        assert contrast.to_dict()["left"]["input_ids"] == left.input_ids
+        differing = [part for part in contrast.parts if part.differs]
+        tokens = [[each.token for row in side.rows for each in row] for side in (left, right)]
+        if tokens[0] == tokens[1]:
+            assert differing == []
+        shown = contrast.to_text(2000)
+        for part in differing:
+            assert part.why
+            assert part.why.rstrip() in shown
+        for side in (left, right):
+            assert [part.differs for part in side.against(side).parts if part.differs] == []
+        assert_views_show(contrast, 80)
+        tally["same" if contrast.same_ids else "other"] += 1
+        tally.update(part.why.partition(" ")[0] for part in differing)
+
+    compare()
+    assert tally["same"] > 3, tally
+    assert tally["other"] > 5, tally

@@ -1,40 +1,39 @@
-"""Training: counting words, the alphabet, the merges, and that nothing but the texts decides the
-result.
-"""
+"""Training by merges: against a full recount, the alphabet, the files, and mistakes."""
 
 from __future__ import annotations
 
+import copy
 import json
-import logging
 import os
 import pathlib
+import pickle
 import random
 import subprocess
 import sys
-from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.conftest import often
-from tests.reference import pair_merging
+from tests.conftest import examples, often, using_kernel
+from tests.training import pair_merging
 from trietok import (
     AddedToken,
-    BasicTokenizer,
+    AutoTokenizer,
     BertTokenizer,
     Bpe,
+    FileError,
     FileFormatError,
     InputError,
     InputTypeError,
-    TextFiles,
+    Vocabulary,
     VocabularyError,
-    count_words,
     save_tokenizer,
     train_bpe,
+    train_chinese_bpe,
     train_wordpiece,
 )
-from trietok.text.kernel.choosing import using_kernel
+from trietok.training import ChineseBpe, save_chinese_bpe
 
 ROOT = pathlib.Path(__file__).parents[2]
 SENTENCES = [
@@ -48,157 +47,109 @@ words = st.dictionaries(
 )
 
 
-# ---- counting ------------------------------------------------------------------------------------
+def trained(counts, **options):
+    """The tokens by id and the merges."""
+    bpe = train_bpe(counts, **options)
+    return list(bpe.vocab), list(bpe.merges)
 
 
-def test_words_are_those_of_the_basic_tokenizer():
-    counts = count_words(SENTENCES, do_lower_case=False)
-    tokenizer = BasicTokenizer(do_lower_case=False)
-    assert sorted(expanded(counts)) == sorted(
-        word for text in SENTENCES for word in tokenizer.tokenize(text)
-    )
-    assert (counts.texts, counts.total, counts.pruned_below) == (9, len(expanded(counts)), 0)
+# ---- the merges ----------------------------------------------------------------------------------
 
 
-def expanded(counts: dict[str, int]) -> list[str]:
-    return [word for word, count in counts.items() for _ in range(count)]
+def test_incremental_merges_equal_a_full_recount(kernel):
+    kinds = set()
+
+    @examples(100)
+    @given(words, st.integers(5, 60), st.integers(0, 5), st.sampled_from(["", "##"]))
+    def compare(counts, vocab_size, min_frequency, prefix):
+        vocab_size = max(vocab_size, len(pair_merging.train(counts, 0, prefix=prefix)[0]))
+        options = {"vocab_size": vocab_size, "min_frequency": min_frequency}
+        expected = pair_merging.train(counts, vocab_size, min_frequency, prefix)
+        bpe = train_bpe(counts, continuing_subword_prefix=prefix or None, **options)
+        assert (list(bpe.vocab), list(bpe.merges)) == expected
+        for word in counts:
+            symbols = [word[0], *(prefix + char for char in word[1:])]
+            merged = pair_merging.apply(list(bpe.merges), symbols, prefix)
+            assert bpe.tokenize(word) == merged
+        if prefix:
+            assert train_wordpiece(counts, special_tokens=[], **options).tokens == expected[0]
+        kinds.update({f"{bool(prefix)} {len(bpe.merges) > 3}"})
+
+    compare()
+    assert kinds >= {"True True", "False True"}
 
 
-def test_any_function_makes_words():
-    assert count_words(["A b", "b"], words=str.split) == {"A": 1, "b": 2}
-    tokenizer = BasicTokenizer(do_lower_case=False, tokenize_chinese_chars=False)
-    assert count_words(["東京 A"], words=tokenizer.tokenize) == {"東京": 1, "A": 1}
+def test_merges_of_long_words_equal_a_full_recount(kernel):
+    seed = random.randrange(2**32)
+    rng = random.Random(seed)
+    for _ in range(often(8)):
+        letters = rng.choice(["a", "ab", "abc"])
+        lengths = [rng.randrange(1_000, 3_000), rng.randrange(1, 30)]
+        counts = {
+            "".join(rng.choices(letters, k=length)): rng.randrange(1, 4) for length in lengths
+        }
+        assert trained(counts, vocab_size=40) == pair_merging.train(counts, 40), (seed, counts)
 
 
-@given(
-    st.lists(
-        st.text() | st.text("aAΣσ \u0301\u0327가각\u11a8\x1c\x85\u3000東!", max_size=20), max_size=6
-    )
-)
-def test_what_repeats_between_spaces_is_looked_at_once_and_changes_nothing(texts):
-    for lower in (True, False):
-        tokenizer = BasicTokenizer(do_lower_case=lower)
-        expected = [word for text in texts for word in tokenizer.tokenize(text)]
-        if expected:
-            assert count_words(texts, do_lower_case=lower) == Counter(expected)
+@pytest.mark.kernel
+def test_both_kernels_make_the_same_merges():
+    """With all options, and counts beyond 32 bits."""
+    seed = random.randrange(2**32)
+    rng = random.Random(seed)
+    for _ in range(often(50)):
+        letters = rng.choice(["ab", "#a", "#ab</w>", "abcdefghijkl", "天地玄黄a\U0001f600\ud800"])
+        drawn = (
+            "".join(rng.choices(letters, k=rng.choice([1, 2, 5, 30, 300])))
+            for _ in range(rng.randrange(1, 40))
+        )
+        counts = {word: rng.choice([1, 2, 7, 10**12]) for word in drawn}
+        options = {
+            "vocab_size": rng.choice([60, 100, 1000]),
+            "min_frequency": rng.choice([0, 1, 2, 8]),
+            "max_token_length": rng.choice([None, 4, 9]),
+            "special_tokens": rng.choice([(), ("[UNK]", "##a")]),
+            "continuing_subword_prefix": rng.choice([None, "#", "##"]),
+            "end_of_word_suffix": rng.choice([None, "</w>"]),
+        }
+        made = []
+        for name in ("compiled", "plain"):
+            with using_kernel(name):
+                made.append(trained(counts, **options))
+        assert made[0] == made[1], (seed, counts, options)
 
 
-def test_words_that_reach_across_spaces_stay_whole():
-    tokenizer = BasicTokenizer(never_split=["a.b"])
-    assert count_words(["a.b c.d"], words=tokenizer.tokenize) == {"a.b": 1, "c": 1, ".": 1, "d": 1}
-    assert count_words(["New York New York"], words=lambda text: [text[:8]]) == {"New York": 1}
+def test_the_most_frequent_pair_is_merged_first_then_the_one_of_the_lowest_ids():
+    bpe = train_bpe({"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}, vocab_size=13)
+    # 20 times, 16, 15, 12; then p + ug and hug + s 5 times each, and p has the lower id.
+    merges = [("u", "g"), ("u", "n"), ("h", "ug"), ("p", "un"), ("p", "ug"), ("hug", "s")]
+    assert list(bpe.merges) == merges
+    assert train_bpe({"cd": 2, "ab": 2}, vocab_size=6).merges == (("a", "b"), ("c", "d"))
 
 
-def test_a_text_of_very_many_words():
-    tokenizer = BasicTokenizer(do_lower_case=False)
-    texts = [
-        " ".join(f"{number % 3007}w,{number}" for number in range(5_000)),
-        "x\u0301 \u0301",
-    ] * 2
-    expected = Counter(word for text in texts for word in tokenizer.tokenize(text))
-    assert count_words(texts, do_lower_case=False) == expected
+def test_repeats_are_merged_from_the_left():
+    bpe = train_bpe({"aaaaa": 1}, vocab_size=3)
+    assert bpe.merges == (("a", "a"), ("aa", "a"))  # aa aa a
+    assert bpe.tokenize("aaaa") == ["aa", "aa"]
+    assert bpe.tokenize("aaa") == ["aaa"]
+    bpe.tokenize("aaa").append("changed by the caller")
+    assert bpe.tokenize("aaa") == ["aaa"]
 
 
-def test_texts_do_not_run_into_each_other():
-    assert count_words(["low", "er", "e", "\u0301"], do_lower_case=False) == {
-        "low": 1,
-        "er": 1,
-        "e": 1,
-        "\u0301": 1,
-    }
+def test_min_frequency_and_max_token_length_limit_the_merges():
+    counts = {"abcdefgh": 3, "xy": 2}
+    assert train_bpe(counts, min_frequency=3).merges[-1] != ("x", "y")
+    assert ("x", "y") in train_bpe(counts, min_frequency=2).merges
+    # As in tokenizers: fewer than so many characters, and two are never too many.
+    for limit, longest in ((1, 2), (3, 2), (4, 2), (5, 4), (9, 8)):
+        assert max(map(len, train_bpe(counts, max_token_length=limit).vocab)) == longest, limit
 
 
-@pytest.fixture
-def small_batches(monkeypatch):
-    monkeypatch.setattr("trietok.training.word_counts._BATCH", 40)
-
-
-def test_any_number_of_processes_counts_the_same(small_batches):
-    texts = [f"{text} {number}" for number, text in enumerate(SENTENCES * 20)]
-    alone, two = (count_words(iter(texts), workers=processes, max_words=60) for processes in (1, 2))
-    assert alone == two
-    assert list(alone) == list(two)
-    assert (alone.texts, alone.pruned_below) == (two.texts, two.pruned_below) == (180, 3)
-
-
-@pytest.mark.parametrize("processes", [1, 2])
-def test_texts_are_not_held(small_batches, processes):
-    given, ahead = 0, 0
-
-    def texts():
-        nonlocal given
-        for _ in range(200):
-            given += 1
-            yield "a text of twenty-one"
-
-    def look(progress):
-        nonlocal ahead
-        ahead = max(ahead, given - progress.done)
-
-    count_words(texts(), workers=processes, progress=look)
-    assert 0 <= ahead <= (0 if processes == 1 else 2 * 2 * processes + 2)  # texts; two make a batch
-
-
-def test_what_goes_wrong_on_the_way_comes_through_several_processes(small_batches, tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_bytes(b"a text of twenty-one\n" * 20 + b"\xff\n")
-    with pytest.raises(FileFormatError) as caught:
-        count_words(TextFiles(path), workers=2)
-    assert (caught.value.path, caught.value.line_number) == (str(path), 21)
-    with pytest.raises(InputError):
-        count_words(TextFiles(path), workers=2, words=lambda text: [text])
-
-
-def test_several_processes_of_a_script_that_does_not_expect_them(tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text("import trietok\nprint(trietok.count_words(['a'], workers=2))\n")
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, str(script)], env=env, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 1
-    assert 'if __name__ == "__main__":' in done.stderr.splitlines()[-1]
-
-
-def test_rare_words_go_where_there_are_too_many(small_batches, caplog):
-    texts = ["often " * 7] + [f"rare{number}" for number in range(40)]
-    with caplog.at_level(logging.WARNING, "trietok"):
-        counts = count_words(texts, max_words=8)
-    assert counts["often"] == 7
-    assert len(counts) <= 8 + 40 // 5
-    assert "--max-words" in caplog.text
-    # What is said of them: above `pruned_below` every word is there, and at most so much is
-    # missing.
-    whole = count_words(texts)
-    assert counts.pruned_below >= 1
-    assert all(counts.get(word, 0) + counts.pruned_below >= count for word, count in whole.items())
-    assert whole.pruned_below == 0
-
-
-def test_progress_of_files_is_in_bytes(tmp_path, small_batches):
-    path = tmp_path / "a.txt"
-    path.write_text("some words of text\n" * 10)
-    seen = []
-    count_words(TextFiles(path), progress=seen.append)
-    assert {progress.phase for progress in seen} == {"counting words"}
-    assert (seen[-1].done, seen[-1].total, seen[-1].unit) == (190, 190, "bytes")
-    assert len(seen) > 2
-    count_words(["a"] * 5, progress=seen.append)
-    assert seen[-1] == ("counting words", 5, 5, "texts")
-
-
-def test_phases_of_training():
-    seen = []
-    train_wordpiece(SENTENCES, vocab_size=80, progress=seen.append)
-    assert list(dict.fromkeys(progress.phase for progress in seen)) == [
-        "counting words",
-        "counting pairs",
-        "merging",
-    ]
-    assert seen[-1].done == seen[-1].total <= 80
-
-
-# ---- the alphabet --------------------------------------------------------------------------------
+def test_a_prefix_or_suffix_marks_the_characters_inside_or_at_the_end_of_words():
+    bpe = train_bpe({"low": 5, "lower": 2}, vocab_size=11, end_of_word_suffix="</w>")
+    assert list(bpe.vocab) == "e l o r w r</w> w</w> lo low</w> er</w> wer</w>".split()
+    bpe = train_bpe({"low": 5, "lower": 2}, vocab_size=12, continuing_subword_prefix="@@")
+    assert bpe.merges == (("l", "@@o"), ("lo", "@@w"), ("@@e", "@@r"))
+    assert bpe.tokenize("lower") == ["low", "@@er"]
 
 
 def test_the_alphabet_is_sorted_and_limited_by_frequency():
@@ -212,6 +163,10 @@ def test_the_alphabet_is_sorted_and_limited_by_frequency():
     assert alphabet(counts, 4, ["zebra", "z", ""]) == list("ghuz")
     assert alphabet({"ab": 1, "cd": 1}, 3, ()) == list("abc")  # of equally frequent ones the first
     assert alphabet({"ab": 1}, 1, ["y", "x"]) == ["x"]
+    vocabulary = train_wordpiece(
+        {"axb": 5, "ab": 5, "x": 1}, vocab_size=9, limit_alphabet=2, special_tokens=[]
+    )
+    assert vocabulary.tokens == ["a", "b", "##b", "ab"]  # the others are left out of their words
 
 
 def test_special_tokens_come_first_then_characters_then_their_forms():
@@ -221,141 +176,22 @@ def test_special_tokens_come_first_then_characters_then_their_forms():
     assert vocabulary.tokens == ["[UNK]", "[X]", "a", "b", "##a", "##b", "ab", "ba"]
 
 
-def test_characters_outside_the_alphabet_are_left_out_of_their_words():
-    vocabulary = train_wordpiece(
-        {"axb": 5, "ab": 5, "x": 1}, vocab_size=9, limit_alphabet=2, special_tokens=[]
-    )
-    assert vocabulary.tokens == ["a", "b", "##b", "ab"]
+def test_training_shows_its_phases():
+    for train, texts in ((train_wordpiece, SENTENCES), (train_chinese_bpe, ["天天"] * 100)):
+        seen = []
+        train(texts, vocab_size=80, progress=seen.append)
+        phases = list(dict.fromkeys(progress.phase for progress in seen))
+        assert phases == ["counting words", "counting pairs", "merging"]
+        assert seen[-1].done == seen[-1].total or train is train_chinese_bpe
 
 
-# ---- the merges ----------------------------------------------------------------------------------
+# ---- the same result -----------------------------------------------------------------------------
 
 
-def test_the_most_frequent_pair_first_then_the_one_of_the_lowest_ids():
-    bpe = train_bpe({"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}, vocab_size=13)
-    # 20 times, 16, 15, 12; then p + ug and hug + s 5 times each, and p has the lower id.
-    assert bpe.merges == (
-        ("u", "g"),
-        ("u", "n"),
-        ("h", "ug"),
-        ("p", "un"),
-        ("p", "ug"),
-        ("hug", "s"),
-    )
-    tied = train_bpe({"cd": 2, "ab": 2}, vocab_size=6)
-    assert tied.merges == (("a", "b"), ("c", "d"))
-
-
-def test_repeats_are_merged_from_the_left():
-    bpe = train_bpe({"aaaaa": 1}, vocab_size=3)
-    assert bpe.merges == (("a", "a"), ("aa", "a"))  # aa aa a
-    assert bpe.tokenize("aaaa") == ["aa", "aa"]
-    assert bpe.tokenize("aaa") == ["aaa"]
-    bpe.tokenize("aaa").append("changed by the caller")
-    assert bpe.tokenize("aaa") == ["aaa"]
-
-
-def test_min_frequency_and_max_token_length():
-    counts = {"abcdefgh": 3, "xy": 2}
-    assert train_bpe(counts, min_frequency=3).merges[-1] != ("x", "y")
-    assert ("x", "y") in train_bpe(counts, min_frequency=2).merges
-    # As in tokenizers: fewer than so many characters, and two are never too many.
-    for limit, longest in ((1, 2), (3, 2), (4, 2), (5, 4), (9, 8)):
-        assert max(map(len, train_bpe(counts, max_token_length=limit).vocab)) == longest, limit
-
-
-def test_prefix_and_suffix():
-    bpe = train_bpe({"low": 5, "lower": 2}, vocab_size=11, end_of_word_suffix="</w>")
-    assert list(bpe.vocab) == [
-        "e",
-        "l",
-        "o",
-        "r",
-        "w",
-        "r</w>",
-        "w</w>",
-        "lo",
-        "low</w>",
-        "er</w>",
-        "wer</w>",
-    ]
-    bpe = train_bpe({"low": 5, "lower": 2}, vocab_size=12, continuing_subword_prefix="@@")
-    assert bpe.merges == (("l", "@@o"), ("lo", "@@w"), ("@@e", "@@r"))
-    assert bpe.tokenize("lower") == ["low", "@@er"]
-
-
-@given(words, st.integers(5, 60), st.integers(0, 5), st.sampled_from(["", "##"]))
-def test_training_is_counting_all_again_for_every_merge(counts, vocab_size, min_frequency, prefix):
-    first = pair_merging.train(counts, 0, prefix=prefix)[0]
-    vocab_size = max(vocab_size, len(first))
-    bpe = train_bpe(
-        counts,
-        vocab_size=vocab_size,
-        min_frequency=min_frequency,
-        continuing_subword_prefix=prefix or None,
-    )
-    assert (list(bpe.vocab), list(bpe.merges)) == pair_merging.train(
-        counts, vocab_size, min_frequency, prefix
-    )
-
-
-@given(words, st.sampled_from(["", "##"]))
-def test_the_merges_split_the_words_as_training_left_them(counts, prefix):
-    bpe = train_bpe(counts, vocab_size=40, continuing_subword_prefix=prefix or None)
-    for word in counts:
-        symbols = [word[0], *(prefix + char for char in word[1:])]
-        assert bpe.tokenize(word) == pair_merging.apply(list(bpe.merges), symbols, prefix)
-
-
-@pytest.mark.kernel
-def test_the_kernel_makes_the_same_merges_of_random_words():
-    seed = random.randrange(2**32)
-    rng = random.Random(seed)
-    for _ in range(often(50)):
-        letters = rng.choice(["ab", "#a", "#ab</w>", "abcdefghijkl", "天地玄黄a\U0001f600\ud800"])
-        words = (
-            "".join(rng.choices(letters, k=rng.choice([1, 2, 5, 30, 300])))
-            for _ in range(rng.randrange(1, 40))
-        )
-        counts = {word: rng.choice([1, 2, 7, 10**12]) for word in words}
-        options = {
-            "vocab_size": rng.choice([60, 100, 1000]),
-            "min_frequency": rng.choice([0, 1, 2, 8]),
-            "special_tokens": rng.choice([(), ("[UNK]", "##a")]),
-            "continuing_subword_prefix": rng.choice([None, "#", "##"]),
-            "end_of_word_suffix": rng.choice([None, "</w>"]),
-        }
-        made = []
-        for name in ("compiled", "plain"):
-            with using_kernel(name):
-                bpe = train_bpe(counts, **options)
-            made.append((bpe.vocab, bpe.merges))
-        assert made[0] == made[1], (seed, counts, options)
-
-
-@pytest.mark.parametrize("kernel", [pytest.param("compiled", marks=pytest.mark.kernel), "plain"])
-def test_long_words_are_merged_as_the_rule_says(kernel):
-    seed = random.randrange(2**32)
-    rng = random.Random(seed)
-    for _ in range(often(8)):
-        letters = rng.choice(["a", "ab", "abc"])
-        lengths = [rng.randrange(1_000, 3_000), rng.randrange(1, 30)]
-        counts = {
-            "".join(rng.choices(letters, k=length)): rng.randrange(1, 4) for length in lengths
-        }
-        with using_kernel(kernel):
-            bpe = train_bpe(counts, vocab_size=40)
-        assert (list(bpe.vocab), list(bpe.merges)) == pair_merging.train(counts, 40), (seed, counts)
-
-
-# ---- what decides --------------------------------------------------------------------------------
-
-
-@given(st.permutations(SENTENCES), st.integers(1, 4))
-def test_the_order_of_texts_does_not_matter(texts, parts):
+@given(st.permutations(SENTENCES))
+def test_the_order_of_texts_does_not_matter(texts):
     assert train_wordpiece(texts, vocab_size=60) == train_wordpiece(SENTENCES, vocab_size=60)
-    bpe, other = train_bpe(texts, vocab_size=60), train_bpe(SENTENCES, vocab_size=60)
-    assert (bpe.vocab, bpe.merges) == (other.vocab, other.merges)
+    assert trained(texts, vocab_size=60) == trained(SENTENCES, vocab_size=60)
 
 
 def test_files_are_the_same_byte_for_byte_with_any_hash_seed_order_or_processes(tmp_path):
@@ -378,12 +214,8 @@ if __name__ == "__main__":
         folder = tmp_path / seed
         folder.mkdir()
         (folder / "script.py").write_text(train_both)
-        command = [
-            sys.executable,
-            "script.py",
-            processes,
-            *(str(tmp_path / f"{name}.txt") for name in names),
-        ]
+        files = [str(tmp_path / f"{name}.txt") for name in names]
+        command = [sys.executable, "script.py", processes, *files]
         env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
         subprocess.run(command, env=env, cwd=folder, check=True, capture_output=True)
         for kind in ("wordpiece", "bpe"):
@@ -392,10 +224,10 @@ if __name__ == "__main__":
     assert len(results) == 2
 
 
-# ---- what is saved -------------------------------------------------------------------------------
+# ---- saved and loaded ----------------------------------------------------------------------------
 
 
-def test_a_wordpiece_vocabulary_becomes_a_tokenizer(tmp_path):
+def test_a_trained_wordpiece_vocabulary_becomes_a_tokenizer(tmp_path):
     vocabulary = train_wordpiece(SENTENCES, vocab_size=100, do_lower_case=False)
     tokenizer = save_tokenizer(vocabulary, tmp_path / "out", do_lower_case=False)
     again = BertTokenizer.from_pretrained(tmp_path / "out")
@@ -406,41 +238,152 @@ def test_a_wordpiece_vocabulary_becomes_a_tokenizer(tmp_path):
         assert "".join(again.tokenize(text)).replace("##", "") == text.replace(" ", "")
 
 
-def test_a_bpe_is_saved_as_three_files_that_agree(tmp_path):
-    bpe = train_bpe(
-        SENTENCES,
-        vocab_size=60,
-        unk_token="<unk>",
-        special_tokens=["<s>"],
-        end_of_word_suffix="</w>",
-    )
-    bpe.save(tmp_path, do_lower_case=False)
+LOWEST = {"lowest": 4, "lower": 3, "newest": 2}
+ATTRIBUTES = (
+    *("vocab", "merges", "unk_token", "continuing_subword_prefix", "end_of_word_suffix"),
+    "special_tokens",
+)
+
+
+@pytest.mark.parametrize("do_lower_case", [None, True, False])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"unk_token": "[U]", "special_tokens": ["<s>", "</s>"]},
+        {"end_of_word_suffix": "</w>"},
+        {"continuing_subword_prefix": "##", "special_tokens": ["low"]},
+    ],
+    ids=str,
+)
+def test_a_saved_bpe_is_three_files_that_agree_and_is_loaded(tmp_path, options, do_lower_case):
+    bpe = train_bpe(LOWEST, vocab_size=40, **options)
+    bpe.save(tmp_path, do_lower_case=do_lower_case)
     vocab = json.loads((tmp_path / "vocab.json").read_text(encoding="utf-8"))
-    lines = (tmp_path / "merges.txt").read_text(encoding="utf-8").splitlines()
+    lines = (tmp_path / "merges.txt").read_text(encoding="utf-8").splitlines()[1:]
     model = json.loads((tmp_path / "tokenizer.json").read_text(encoding="utf-8"))["model"]
     assert vocab == model["vocab"] == bpe.vocab
-    assert list(vocab.values()) == list(range(60))
-    assert list(vocab)[:2] == ["<unk>", "<s>"]
-    assert (
-        [tuple(line.split(" ")) for line in lines[1:]]
-        == list(bpe.merges)
-        == [tuple(p) for p in model["merges"]]
-    )
-    again = Bpe(vocab, bpe.merges, unk_token="<unk>", end_of_word_suffix="</w>")
-    assert again.encode("lowest") == bpe.encode("lowest")
+    assert list(vocab.values()) == list(range(len(vocab)))
+    assert [tuple(line.split(" ")) for line in lines] == list(bpe.merges)
+    assert [tuple(pair) for pair in model["merges"]] == list(bpe.merges)
+    again = Bpe.from_directory(str(tmp_path))
+    for name in ATTRIBUTES:
+        assert getattr(again, name) == getattr(bpe, name), name
+    assert again.encode("slowest") == bpe.encode("slowest")
 
 
-# ---- what is refused -----------------------------------------------------------------------------
+RUN = 131_073  # letters
+LONGEST = 100_000  # bytes of a token in a file
+
+
+def test_one_run_of_letters_makes_a_vocabulary_that_loads(tmp_path):
+    vocabulary = train_wordpiece(["a" * RUN], vocab_size=100)
+    tokenizer = save_tokenizer(vocabulary, tmp_path / "wordpiece")
+    assert BertTokenizer.from_pretrained(tmp_path / "wordpiece").vocab == tokenizer.vocab
+    bpe = train_bpe(["a" * RUN], vocab_size=100, unk_token="<unk>")
+    bpe.save(tmp_path / "bpe")
+    loaded = Bpe.from_directory(tmp_path / "bpe")
+    assert loaded.merges == bpe.merges
+    assert loaded.tokenize("a" * RUN) == bpe.tokenize("a" * RUN)
+    chinese = train_chinese_bpe(["天" * RUN], vocab_size=100)
+    save_chinese_bpe(chinese, tmp_path / "chinese")
+    assert AutoTokenizer.from_pretrained(tmp_path / "chinese").vocab_size == len(chinese.tokens)
+    for tokens in (vocabulary, bpe.vocab, chinese.tokens):
+        assert LONGEST / 3 - 2 < max(len(token.encode()) for token in tokens) <= LONGEST
+
+
+@pytest.fixture
+def saved(tmp_path):
+    train_bpe(LOWEST, vocab_size=14, unk_token="<unk>").save(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["vocab.json", "merges.txt", "tokenizer.json"])
+def test_a_missing_file_of_a_bpe_is_named(saved, name):
+    (saved / name).unlink()
+    with pytest.raises(FileError) as caught:
+        Bpe.from_directory(saved)
+    assert caught.value.path == str(saved / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("vocab.json", '"e":1', '"e":"1"'),
+        ("vocab.json", '"e":1', '"e":-1'),
+        ("vocab.json", '"e":1', '"E":1'),  # does not fit the others
+        ("merges.txt", "w e\n", ""),
+        ("merges.txt", "w e\n", "we\n"),
+        ("merges.txt", "w e\n", "w e s\n"),
+        ("tokenizer.json", '"type": "BPE"', '"type": "WordPiece"'),
+        ("tokenizer.json", '"byte_fallback": false', '"byte_fallback": true'),
+        ("tokenizer.json", '"WhitespaceSplit"', '"ByteLevel"'),
+        ("tokenizer.json", '"unk_token": "<unk>"', '"unk_token": 3'),
+        ("tokenizer.json", '"content": "<unk>"', '"content": 3'),
+        ("tokenizer.json", "{", ""),
+    ],
+)
+def test_damaged_files_of_a_bpe_are_refused(saved, name, old, new):
+    text = (saved / name).read_text(encoding="utf-8")
+    assert old in text
+    (saved / name).write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(FileFormatError) as caught:
+        Bpe.from_directory(saved)
+    assert str(saved) in caught.value.path
+
+
+# ---- mistakes ------------------------------------------------------------------------------------
+
+HALF = "a\ud800b"
+
+
+@pytest.mark.parametrize(
+    "save",
+    [
+        lambda out: train_bpe([HALF], words=str.split).save(out),
+        lambda out: train_bpe(["a"], special_tokens=["\udfff"]).save(out),
+        lambda out: train_bpe(["a"], end_of_word_suffix="\udfff").save(out),
+        lambda out: train_bpe({"a b": 3}, words=str.split).save(out),
+        lambda out: save_tokenizer(train_wordpiece([HALF], words=str.split), out),
+        lambda out: save_tokenizer(train_wordpiece({"a\nb": 1}, vocab_size=99), out),
+        lambda out: save_tokenizer(train_wordpiece({"a": 1}, special_tokens=[]), out),
+        lambda out: save_chinese_bpe(ChineseBpe({HALF: 1}, [], [], 1), out),
+    ],
+    ids=[
+        *("half a pair in a BPE", "special", "suffix", "space", "half a pair in WordPiece"),
+        *("line end", "no roles", "half a pair in Chinese"),
+    ],
+)
+def test_tokens_that_no_file_can_keep_are_refused_and_nothing_is_written(tmp_path, save):
+    with pytest.raises(VocabularyError) as caught:
+        save(tmp_path / "out")
+    assert caught.value.token is not None
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("prefix", ["@@", ""])
+def test_a_vocabulary_with_another_prefix_is_no_tokenizer(tmp_path, prefix):
+    counts = {"low": 5, "lower": 3}
+    vocabulary = train_wordpiece(counts, vocab_size=30, continuing_subword_prefix=prefix)
+    for again in (vocabulary, pickle.loads(pickle.dumps(vocabulary)), copy.deepcopy(vocabulary)):
+        with pytest.raises(VocabularyError):
+            save_tokenizer(again, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    fine = train_wordpiece(counts, vocab_size=30)
+    assert fine == Vocabulary(fine.tokens)
+    assert save_tokenizer(fine, tmp_path / "out").tokenize("lowo") == ["low", "##o"]
+
+
+def no_texts():
+    """Texts of which none may be read."""
+    raise AssertionError
+    yield ""
 
 
 @pytest.mark.parametrize("train", [train_wordpiece, train_bpe])
-def test_bad_input_is_refused(train):
-    for texts in ([], [" \n", "\x07"], {}, {"a": 0}):
-        with pytest.raises(InputError):
-            train(texts)
-    with pytest.raises(InputTypeError):
-        train(["a", 3])
-    for options in (
+@pytest.mark.parametrize(
+    "options",
+    [
         {"vocab_size": 0},
         {"min_frequency": -1},
         {"limit_alphabet": 1.5},
@@ -450,20 +393,30 @@ def test_bad_input_is_refused(train):
         {"max_words": 0},
         {"special_tokens": ["[UNK]", ""]},
         {"special_tokens": "[UNK]"},
-    ):
+        {"special_tokens": ["x" * (LONGEST + 1)]},
+        {"special_tokens": ["é" * LONGEST]},
+        {"continuing_subword_prefix": "#" * LONGEST},
+    ],
+    ids=lambda options: str(options)[:30],
+)
+def test_wrong_options_are_refused_before_a_text_is_read(train, options):
+    with pytest.raises(InputError):
+        train(no_texts(), **options)
+
+
+@pytest.mark.parametrize("train", [train_wordpiece, train_bpe])
+def test_texts_without_words_are_refused(train):
+    for texts in ([], [" \n", "\x07"], {}, {"a": 0}):
         with pytest.raises(InputError):
-            train(["a"], **options)
+            train(texts)
+    with pytest.raises(InputTypeError):
+        train(["a", 3])
 
 
 def test_a_vocabulary_smaller_than_its_alphabet_is_refused():
     with pytest.raises(VocabularyError, match="16 tokens"):
         train_wordpiece({"abcde": 1, "f": 1, "g": 1}, vocab_size=15)
     assert len(train_wordpiece({"abcde": 1, "f": 1, "g": 1}, vocab_size=16)) == 16
-
-
-def test_all_words_pruned_is_no_vocabulary(small_batches):
-    with pytest.raises(InputError):
-        count_words([f"word{number}" for number in range(40)], max_words=1)
 
 
 def test_a_bpe_whose_parts_do_not_fit_is_refused():
@@ -475,15 +428,3 @@ def test_a_bpe_whose_parts_do_not_fit_is_refused():
         with pytest.raises(VocabularyError) as caught:
             Bpe(vocab, merges, **options)
         assert caught.value.token == token
-
-
-def test_a_failed_save_writes_nothing(tmp_path):
-    bpe = train_bpe({"a b": 3}, words=str.split)
-    with pytest.raises(VocabularyError):
-        bpe.save(tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-    with pytest.raises(VocabularyError):
-        save_tokenizer(train_wordpiece({"a\nb": 1}, vocab_size=99), tmp_path / "out")
-    with pytest.raises(VocabularyError):
-        save_tokenizer(train_wordpiece({"a": 1}, special_tokens=[]), tmp_path / "out")
-    assert not (tmp_path / "out").exists()

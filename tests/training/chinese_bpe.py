@@ -5,17 +5,19 @@ segment by recursion.
 from __future__ import annotations
 
 import itertools
+import unicodedata
 from collections import Counter
-
-from trietok.text.characters import is_control, is_punctuation, is_whitespace
 
 
 def is_space(char: str) -> bool:
-    return is_whitespace(char) or char.isspace()
+    return unicodedata.category(char) == "Zs" or char.isspace()
 
 
 def is_removed(char: str) -> bool:
-    return is_space(char) or is_control(char) or is_punctuation(char) or char == "\ufffd"
+    """Whether it is a space, punctuation or control character, as BERT has them."""
+    if char.isascii():
+        return not char.isalnum()
+    return is_space(char) or unicodedata.category(char)[0] in "CP" or char == "\ufffd"
 
 
 def characters(sentence: str) -> list[str]:
