@@ -5,8 +5,8 @@ from __future__ import annotations
 import fsspec
 import pytest
 
-from tests.conftest import needs
 from tests.batches.shards import ids_of, rows_in
+from tests.conftest import needs
 from trietok import FileError, TextFiles, encode_files
 
 pytestmark = pytest.mark.engines
