@@ -49,7 +49,7 @@ def assert_same(theirs: Callable[[], Any], ours: Callable[[], Any]) -> bool:
         return True
     assert our_error is not None, f"transformers raises {their_error!r}; trietok returns {got!r}"
     assert their_error is not None, f"trietok raises {our_error!r}; transformers returns {want!r}"
-    assert _is_alike(their_error, our_error), (
+    assert is_alike(their_error, our_error), (
         f"transformers raises {their_error!r}; trietok raises {our_error!r}"
     )
     return False
@@ -67,7 +67,7 @@ def _is_departure(error: Exception) -> bool:
     )
 
 
-def _is_alike(theirs: Exception, ours: Exception) -> bool:
+def is_alike(theirs: Exception, ours: Exception) -> bool:
     """Whether code that catches transformers' exception catches trietok's."""
     if isinstance(theirs, (AssertionError, IndexError)) and isinstance(ours, trietok.TrietokError):
         return True
@@ -173,7 +173,7 @@ def _unmarked(value: Any) -> Any:
     """
     if isinstance(value, dict):
         return {key: _unmarked(item) for key, item in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):  # Splinter's fast class has a tuple there
         return [_unmarked(item) for item in value]
     return {**fields(value), "special": None} if is_added_token(value) else value
 
@@ -184,10 +184,11 @@ def state_of(tokenizer: Any) -> dict[str, Any]:
         "get_vocab": dict(sorted(tokenizer.get_vocab().items())),
         "len": len(tokenizer),
         "vocab_size": tokenizer.vocab_size,
-        "total_vocab_size": tokenizer.total_vocab_size,
+        "total_vocab_size": getattr(tokenizer, "total_vocab_size", len(tokenizer)),
         "added_tokens_decoder": dict(tokenizer.added_tokens_decoder),
         "added_tokens_encoder": dict(tokenizer.added_tokens_encoder),
-        "get_added_vocab": tokenizer.get_added_vocab(),
+        # Rust gives them by id, transformers' slow class and trietok in the order of adding
+        "get_added_vocab": dict(sorted(tokenizer.get_added_vocab().items())),
         "special_tokens_map": tokenizer.special_tokens_map,
         "special_tokens_map_extended": _unmarked(tokenizer.special_tokens_map_extended),
         "all_special_tokens": tokenizer.all_special_tokens,
