@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,10 +50,3 @@ def _quiet() -> Iterator[None]:
         yield
     for logger, level in zip(loggers, levels, strict=True):
         logger.setLevel(level)
-
-
-def directory_named(variable: str) -> Path:
-    """The directory that an environment variable names; without it, the test is skipped."""
-    if variable not in os.environ:
-        pytest.skip(f"needs {variable}")
-    return Path(os.environ[variable])

@@ -421,6 +421,19 @@ def settings(draw: st.DrawFn) -> Change:
     return "setting", (name, draw(st.sampled_from(LATER[name])))
 
 
+@st.composite
+def role_options(draw: st.DrawFn) -> dict[str, Any]:
+    """Roles as the constructor takes them."""
+    roles = [role for role in strategies.ROLES if role != "unk_token"]
+    options = draw(st.dictionaries(st.sampled_from(roles), strategies.terms(), max_size=3))
+    if draw(st.booleans()):
+        options[strategies.ADDITIONAL] = draw(strategies.several(strategies.terms()))
+    if draw(st.booleans()):
+        extra = st.dictionaries(st.just("image_token"), strategies.terms(), max_size=1)
+        options["extra_special_tokens"] = draw(extra)
+    return options
+
+
 class Program(NamedTuple):
     kind: str
     vocabulary: str
@@ -444,6 +457,8 @@ def programs(draw: st.DrawFn) -> Program:
     options |= draw(
         strategies.some_of(**strategies.SETTINGS) if draw(st.booleans()) else st.just({})
     )
+    if vocabulary != "odd" and not is_fast and draw(st.booleans()):
+        options |= draw(role_options())
     changes = FAST_CHANGES if is_fast else strategies.changes()
     # departure 3: in the vocabulary with a duplicate, a new token has another id there
     history = [] if vocabulary == "odd" else draw(st.lists(changes, max_size=3))
@@ -513,8 +528,10 @@ def raises(case: Case, *kinds: type[BaseException]) -> bool:
 
 
 def roles_are_missing(case: Case) -> bool:
+    """Whether a role has no token, or transformers puts None among the ids."""
+    ids = case.want["input_ids"] if isinstance(case.want, Mapping) else case.want
     roles = ("cls_token", "sep_token", "pad_token")
-    return any(getattr(case.ours, role) is None for role in roles)
+    return None in flat(ids) or any(getattr(case.ours, role) is None for role in roles)
 
 
 # The number in docs/hf_compatibility.md, and where it may show.
