@@ -113,7 +113,7 @@ def write(directory: Path, tokenizer_config: Any, config: Any) -> None:
 def test_every_model_type_has_the_class_of_transformers(tmp_path: Path) -> None:
     known = {"BertTokenizer", *SLOW} - {"RetriBertTokenizer"}
     types = {kind: slow for kind, (slow, _) in TOKENIZER_MAPPING_NAMES.items() if slow in known}
-    assert set(types.values()) == known
+    assert known - set(types.values()) == {"DPRContextEncoderTokenizer", "DPRReaderTokenizer"}
     for model_type, name in types.items():
         directory = tmp_path / "nothing" / model_type
         write(directory, {}, {"model_type": model_type})
