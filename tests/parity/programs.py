@@ -330,7 +330,6 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
 }
 ITEMS = either(TEXTS, WORD_LISTS, IDS)
 WORD_ITEMS = either(WORD_LISTS, IDS)
-OFTEN = ["__call__"] * 8 + ["encode_plus", "batch_encode_plus"]
 WITH_MISTAKES = {"__call__", "encode_plus", "batch_encode_plus", "encode", "pad"}
 
 
@@ -339,9 +338,8 @@ OF_IDS = {"decode", "batch_decode", "convert_ids_to_tokens"}
 
 
 @st.composite
-def calls(draw: st.DrawFn) -> Call:
+def calls(draw: st.DrawFn, method: str) -> Call:
     """A call of a method with some options, now and then with one mistake."""
-    method = draw(st.sampled_from([*METHODS, *OFTEN]))
     table = METHODS[method]
     names = draw(st.lists(st.sampled_from([*table, ""]), unique=True, max_size=5))
     if method == "_pad":
@@ -459,13 +457,19 @@ def programs(draw: st.DrawFn) -> Program:
     )
     if vocabulary != "odd" and not is_fast and draw(st.booleans()):
         options |= draw(role_options())
+    if kind == "SplinterTokenizerFast":  # there a tuple, which it cannot extend
+        options[strategies.ADDITIONAL] = ["[QUESTION]"]
     changes = FAST_CHANGES if is_fast else strategies.changes()
     # departure 3: in the vocabulary with a duplicate, a new token has another id there
     history = [] if vocabulary == "odd" else draw(st.lists(changes, max_size=3))
-    step = st.one_of(*[calls()] * 6, settings())
-    return Program(
-        kind, vocabulary, options, history + draw(st.lists(step, min_size=4, max_size=6))
-    )
+    # Hypothesis likes to repeat itself: so each method but one is at most once in a program
+    methods = draw(st.lists(st.sampled_from([*METHODS]), unique=True, min_size=3, max_size=7))
+    steps: list[Change | Call] = []
+    for method in [*methods, "__call__", "__call__"]:
+        if draw(st.integers(0, 3)) == 3:
+            steps.append(draw(settings()))
+        steps.append(draw(calls(method)))
+    return Program(kind, vocabulary, options, history + steps)
 
 
 # ---- outcomes ------------------------------------------------------------------------------------
@@ -593,7 +597,13 @@ DEPARTURES: list[tuple[int, Callable[[Case], bool]]] = [
             and not c.call.option("already_has_special_tokens")
         ),
     ),
-    (34, lambda c: c.our_error is None and "PyBool" in str(c.their_error)),
+    (
+        34,
+        lambda c: (
+            "PyBool" in str(c.their_error)
+            and (c.our_error is None or raises(c, trietok.InputError))
+        ),
+    ),
     (
         51,
         lambda c: raises(c, trietok.NotSupportedError) and c.call.option("return_offsets_mapping"),
