@@ -93,10 +93,13 @@ def tokenizers(kind: str, vocabulary: str = "uncased", **options: Any) -> tuple[
     file = str(strategies.directory_of(vocabulary) / "vocab.txt") if is_bert else vocab_file(kind)
     if vocabulary == "cased":
         options.setdefault("do_lower_case", False)
-    return (
-        their_class(kind)(file, **strategies.made(transformers, copy.deepcopy(options))),
-        getattr(trietok, kind)(file, **strategies.made(trietok, copy.deepcopy(options))),
+    theirs, ours = (
+        each(file, **strategies.made(library, copy.deepcopy(options)))
+        for library, each in ((transformers, their_class(kind)), (trietok, getattr(trietok, kind)))
     )
+    if kind == "SplinterTokenizerFast":  # there a tuple, which it cannot extend
+        theirs.additional_special_tokens = ["[QUESTION]"]
+    return theirs, ours
 
 
 # ---- calls ---------------------------------------------------------------------------------------
@@ -212,8 +215,20 @@ PLAIN_TEXTS = st.builds(
     st.lists(st.sampled_from(WORDS), max_size=8),
     st.sampled_from([" ", " ", " ", ""]),
 )
-EXTRA = [*strategies.NEAR_CONTENTS, *SPECIAL_TEXTS]
-TEXTS = st.one_of(PLAIN_TEXTS, PLAIN_TEXTS, strategies.texts(EXTRA, max_size=6))
+# The same in the changes and in the texts of a program, so that they meet.
+CONTENTS = st.shared(
+    st.lists(st.sampled_from(strategies.NEAR_CONTENTS), unique=True, min_size=2, max_size=5),
+    key="contents",
+)
+PARTS = st.one_of(
+    CONTENTS.flatmap(st.sampled_from),
+    CONTENTS.flatmap(st.sampled_from),
+    *map(st.sampled_from, ([*WORDS, *SPECIAL_TEXTS], strategies.WHITESPACE, [" "])),
+)
+TOKEN_TEXTS = st.lists(PARTS, max_size=9).map("".join)
+TEXTS = st.one_of(
+    PLAIN_TEXTS, PLAIN_TEXTS, TOKEN_TEXTS, TOKEN_TEXTS, strategies.texts(SPECIAL_TEXTS, max_size=6)
+)
 WORD_LISTS = st.lists(st.one_of(st.sampled_from(WORDS), TEXTS), max_size=4)
 IDS = st.lists(st.integers(0, 30), max_size=7)
 
@@ -229,12 +244,16 @@ def either(likely: st.SearchStrategy[Any], *rare: st.SearchStrategy[Any]) -> Any
 @st.composite
 def text_and_pair(draw: st.DrawFn, one: st.SearchStrategy[Any]) -> tuple[Any, Any]:
     """The arguments of `__call__`: one text, a pair, or a batch of either in both forms."""
-    form = draw(st.sampled_from(["one", "pair", "batch", "batch", "pairs", "zipped", "unequal"]))
+    form = draw(
+        st.sampled_from(["one", "pair", "twice", "batch", "batch", "pairs", "zipped", "unequal"])
+    )
     match form:
         case "one":
             return draw(one), None
         case "pair":
             return draw(one), draw(one)
+        case "twice":
+            return (draw(one),) * 2
         case "batch":
             return draw(batches(one).map(draw(st.sampled_from([list, list, tuple])))), None
         case "pairs":
@@ -290,12 +309,16 @@ def decodable(ids: st.SearchStrategy[list[int]]) -> st.SearchStrategy[Any]:
     )
 
 
-DECODED_IDS = st.lists(st.one_of(st.integers(0, 10), st.integers(0, 33)), max_size=8)
+FROM_THE_END = 900  # such ids are counted from the highest one that the tokenizer has
+DECODED_IDS = st.lists(
+    st.one_of(*[st.integers(first, last) for first, last in ((0, 9), (0, 27), (900, 906))]),
+    max_size=8,
+)
 IDS_AND_PAIR = st.tuples(IDS, st.one_of(st.none(), IDS))
 TOKENS = st.lists(st.one_of(st.sampled_from(strategies.WORDS), TEXTS), max_size=6)
 TRUNCATED = st.tuples(
     IDS,
-    st.one_of(st.none(), IDS),
+    st.one_of(st.none(), IDS, st.just([5, 6, 7])),
     st.integers(1, 9),
     st.sampled_from(["longest_first", "only_first", "only_second", "do_not_truncate", "no such"]),
     st.integers(0, 5),
@@ -330,9 +353,13 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
 }
 ITEMS = either(TEXTS, WORD_LISTS, IDS)
 WORD_ITEMS = either(WORD_LISTS, IDS)
-WITH_MISTAKES = {"__call__", "encode_plus", "batch_encode_plus", "encode", "pad"}
-
-
+TYPICAL: dict[str, tuple[Any, ...]] = {
+    "padding": (False, True, "max_length"),
+    "truncation": (True, True, "longest_first", "only_first", "only_second"),
+    "max_length": (4, 5, 6, 7, 8),
+    "stride": (0, 1, 2, 3),
+    "return_overflowing_tokens": BOOL,
+}
 WITH_MISTAKES = {"__call__", "encode_plus", "batch_encode_plus", "encode", "pad"}
 OF_IDS = {"decode", "batch_decode", "convert_ids_to_tokens"}
 
@@ -344,9 +371,12 @@ def calls(draw: st.DrawFn, method: str) -> Call:
     names = draw(st.lists(st.sampled_from([*table, ""]), unique=True, max_size=5))
     if method == "_pad":
         names += ["padding_strategy", "max_length"]
-    elif "truncation" in table and draw(st.booleans()):
-        names += ["padding", "truncation", "max_length"]
     options = {name: draw(st.sampled_from(table[name])) for name in table if name in names}
+    if "padding" in table and method[0] != "_" and draw(st.booleans()):
+        likely = {name: values for name, values in TYPICAL.items() if name in table}
+        options |= {name: draw(st.sampled_from(values)) for name, values in likely.items()}
+    if method == "prepare_for_model" and not options.get("prepend_batch_axis"):
+        options["return_tensors"] = None  # departure 34: tensors of one number
     loose = [name for name in options if name in LOOSE and method in WITH_MISTAKES | OF_IDS]
     if loose and draw(st.integers(0, 7)) == 7:
         name = draw(st.sampled_from(loose))
@@ -404,12 +434,13 @@ def is_for_fast(change: Change) -> bool:
     return "unk_token" not in argument[0] and len(set(contents)) == len(contents)
 
 
+SLOW_CHANGES = CONTENTS.flatmap(strategies.changes)
 FAST_CHANGES = st.one_of(
     st.tuples(
         st.just("add"),
-        st.tuples(strategies.several(strategies.flagged_terms()), st.booleans()),
+        st.tuples(strategies.several(CONTENTS.flatmap(strategies.flagged_terms)), st.booleans()),
     ),
-    strategies.changes().filter(is_for_fast),
+    SLOW_CHANGES.filter(is_for_fast),
 )
 
 
@@ -457,15 +488,13 @@ def programs(draw: st.DrawFn) -> Program:
     )
     if vocabulary != "odd" and not is_fast and draw(st.booleans()):
         options |= draw(role_options())
-    if kind == "SplinterTokenizerFast":  # there a tuple, which it cannot extend
-        options[strategies.ADDITIONAL] = ["[QUESTION]"]
-    changes = FAST_CHANGES if is_fast else strategies.changes()
+    changes = FAST_CHANGES if is_fast else SLOW_CHANGES
     # departure 3: in the vocabulary with a duplicate, a new token has another id there
     history = [] if vocabulary == "odd" else draw(st.lists(changes, max_size=3))
-    # Hypothesis likes to repeat itself: so each method but one is at most once in a program
-    methods = draw(st.lists(st.sampled_from([*METHODS]), unique=True, min_size=3, max_size=7))
+    # Hypothesis likes to repeat itself: so a program calls each method once, but for the two that matter most
+    methods = draw(st.lists(st.sampled_from([*METHODS]), unique=True, min_size=6, max_size=9))
     steps: list[Change | Call] = []
-    for method in [*methods, "__call__", "__call__"]:
+    for method in [*methods, "__call__", "__call__", "pad"]:
         if draw(st.integers(0, 3)) == 3:
             steps.append(draw(settings()))
         steps.append(draw(calls(method)))
@@ -640,9 +669,6 @@ def without_extras(call: Call, theirs: Any) -> Call:
     if call.method == "prepare_for_model":
         if theirs.is_fast and options.get("add_special_tokens", True):
             options.pop("return_special_tokens_mask", None)
-        if options.get("return_tensors") and not options.get("prepend_batch_axis"):
-            options.pop("return_length", None)
-            options.pop("return_overflowing_tokens", None)
     elif not theirs.is_fast:
         options.pop("return_offsets_mapping", None)
     elif "split_special_tokens" in options or call.method == "batch_encode_plus":
@@ -684,13 +710,7 @@ def difference(case: Case, added_columns: bool) -> str | None:
     if case.call.method != "tokenize" and warns[0] != warns[1]:
         return f"only one of them warns of the length of {want!r}"
     if isinstance(got, Mapping) and added_columns:
-        added = (
-            "offset_mapping",
-            "special_tokens_mask",
-            "length",
-            "num_truncated_tokens",
-            "overflowing_tokens",
-        )
+        added = ("offset_mapping", "special_tokens_mask")
         got = {name: got[name] for name in got if name in want or name not in added}
     if getattr(want, "encodings", None) is not None:
         if len(case.got.encodings) != len(want.encodings):
@@ -721,13 +741,29 @@ def run(program: Program, kernel: str, counts: Counter[tuple[str, str]]) -> None
     assert problem is None, problem
     for step in program.steps:
         if isinstance(step, Call):
-            verdict = compare(step, theirs, ours)
+            verdict = compare(with_ids(step, len(theirs) - 1), theirs, ours)
             counts[step.method, verdict] += 1
         else:
             verdict = change(step, theirs, ours)
             counts[f"change: {step[0]}", verdict] += 1
             if verdict == "errors":  # what both have done before they refuse may differ
                 return
+
+
+def with_ids(call: Call, highest: int) -> Call:
+    """The call with the ids that it counts from the highest one."""
+
+    def of(value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return type(value)(map(of, value))
+        if isinstance(value, numpy.ndarray):
+            return numpy.array(of(value.tolist()), dtype=value.dtype)
+        is_id = isinstance(value, (int, numpy.integer)) and FROM_THE_END <= value < 2 * FROM_THE_END
+        return type(value)(highest - value + FROM_THE_END) if is_id else value
+
+    if call.method not in OF_IDS:
+        return call
+    return call._replace(arguments=of(call.arguments))
 
 
 def change(step: Change, theirs: Any, ours: Any) -> str:

@@ -22,7 +22,7 @@ AT_LEAST = 0.6  # share of the calls that return equal values
 def test_programs_have_the_same_outcomes(kernel: str) -> None:
     counts: Counter[tuple[str, str]] = Counter()
 
-    @examples(400)
+    @examples(600)
     @given(programs())
     def each(program: Program) -> None:
         run(program, kernel, counts)
