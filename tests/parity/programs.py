@@ -225,16 +225,17 @@ PARTS = st.one_of(
     CONTENTS.flatmap(st.sampled_from),
     *map(st.sampled_from, ([*WORDS, *SPECIAL_TEXTS], strategies.WHITESPACE, [" "])),
 )
-TOKEN_TEXTS = st.lists(PARTS, max_size=9).map("".join)
+TOKEN_TEXTS = st.lists(PARTS, min_size=2, max_size=9).map("".join)
 TEXTS = st.one_of(
-    PLAIN_TEXTS, PLAIN_TEXTS, TOKEN_TEXTS, TOKEN_TEXTS, strategies.texts(SPECIAL_TEXTS, max_size=6)
+    TOKEN_TEXTS, TOKEN_TEXTS, PLAIN_TEXTS, PLAIN_TEXTS, strategies.texts(SPECIAL_TEXTS, max_size=6)
 )
 WORD_LISTS = st.lists(st.one_of(st.sampled_from(WORDS), TEXTS), max_size=4)
 IDS = st.lists(st.integers(0, 30), max_size=7)
 
 
 def batches(one: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
-    return st.lists(one, max_size=4)
+    several = st.lists(one, min_size=1, max_size=4)
+    return st.one_of(several, several, several, several, st.just([]))
 
 
 def either(likely: st.SearchStrategy[Any], *rare: st.SearchStrategy[Any]) -> Any:
@@ -372,7 +373,7 @@ def calls(draw: st.DrawFn, method: str) -> Call:
     if method == "_pad":
         names += ["padding_strategy", "max_length"]
     options = {name: draw(st.sampled_from(table[name])) for name in table if name in names}
-    if "padding" in table and method[0] != "_" and draw(st.booleans()):
+    if "padding" in table and not method.startswith("_get") and draw(st.booleans()):
         likely = {name: values for name, values in TYPICAL.items() if name in table}
         options |= {name: draw(st.sampled_from(values)) for name, values in likely.items()}
     if method == "prepare_for_model" and not options.get("prepend_batch_axis"):
@@ -381,7 +382,9 @@ def calls(draw: st.DrawFn, method: str) -> Call:
     if loose and draw(st.integers(0, 7)) == 7:
         name = draw(st.sampled_from(loose))
         options[name] = draw(st.sampled_from(LOOSE[name]))
-    if draw(st.integers(0, 9)) < 9 or not (WITH_MISTAKES | OF_IDS | {"tokenize"}) & {method}:
+    if draw(st.sampled_from([True] * 6 + [False])) or not (
+        WITH_MISTAKES | OF_IDS | {"tokenize"}
+    ) & {method}:
         return Call(method, draw(arguments(method, options)), options)
     if method in OF_IDS:
         return Call(method, (draw(st.sampled_from(NO_IDS)),), options, "input")
@@ -491,10 +494,10 @@ def programs(draw: st.DrawFn) -> Program:
     changes = FAST_CHANGES if is_fast else SLOW_CHANGES
     # departure 3: in the vocabulary with a duplicate, a new token has another id there
     history = [] if vocabulary == "odd" else draw(st.lists(changes, max_size=3))
-    # Hypothesis likes to repeat itself: so a program calls each method once, but for the two that matter most
+    # Hypothesis likes to repeat itself: so a program calls each method once, but for those that matter most
     methods = draw(st.lists(st.sampled_from([*METHODS]), unique=True, min_size=6, max_size=9))
     steps: list[Change | Call] = []
-    for method in [*methods, "__call__", "__call__", "pad"]:
+    for method in [*methods, "__call__", "__call__", "pad", "decode"]:
         if draw(st.integers(0, 3)) == 3:
             steps.append(draw(settings()))
         steps.append(draw(calls(method)))
