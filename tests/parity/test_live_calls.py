@@ -13,16 +13,17 @@ from hypothesis import given
 
 from tests import strategies
 from tests.conftest import examples
-from tests.parity.programs import METHODS, Call, Program, compare, programs, run, tokenizers
+from tests.parity.programs import METHODS, Call, Made, Program, compare, programs, run, tokenizers
 from tests.strategies import ADDITIONAL, Change
 
 AT_LEAST = 0.6  # share of the calls that return equal values
 
 
 def test_programs_have_the_same_outcomes(kernel: str) -> None:
+    """The counts that are printed say how many steps were compared, and what came of them."""
     counts: Counter[tuple[str, str]] = Counter()
 
-    @examples(600)
+    @examples(500)
     @given(programs())
     def each(program: Program) -> None:
         run(program, kernel, counts)
@@ -37,30 +38,26 @@ def test_programs_have_the_same_outcomes(kernel: str) -> None:
     assert not never, f"never returned on both sides: {never}"
 
 
+RAGGED = {"add_special_tokens": False, "return_tensors": "np"}
 # What the search has found once.
-FOUND: list[tuple[str, list[Change | Call]]] = [
-    *(
-        (
-            "BertTokenizer",
-            [Call("__call__", (batch,), {"add_special_tokens": False, "return_tensors": "np"})],
-        )
-        for batch in (["", "a b c"], ["a b", "", "c"])
-    ),
-    ("BertTokenizer", [("set additional", ["<a>", "<a>"])]),
-    ("BertTokenizer", [("set additional", [6, 6])]),
-    ("BertTokenizer", [("roles", ({ADDITIONAL: ["<a>", "<a>"]}, True))]),
-    ("BertTokenizer", [("roles", ({ADDITIONAL: ["<a>", "<a>"]}, False))]),
-    ("BertTokenizer", [("add", ([{"content": "hello", "rstrip": True}, "hello"], False))]),
-    ("BertTokenizer", [("add", ([{"content": "[X]", "rstrip": True}, "[X]"], True))]),
-    ("BertTokenizer", [("add", (["[X]", {"content": "[X]", "rstrip": True}], True))]),
+FOUND: list[Change | Call] = [
+    Call("__call__", (["", "a b c"],), RAGGED),
+    Call("__call__", (["a b", "", "c"],), RAGGED),
+    ("set additional", ["<a>", "<a>"]),
+    ("set additional", [6, 6]),
+    ("roles", ({ADDITIONAL: ["<a>", "<a>"]}, True)),
+    ("roles", ({ADDITIONAL: ["<a>", "<a>"]}, False)),
+    ("add", ([{"content": "hello", "rstrip": True}, "hello"], False)),
+    ("add", ([{"content": "[X]", "rstrip": True}, "[X]"], True)),
+    ("add", (["[X]", {"content": "[X]", "rstrip": True}], True)),
 ]
 
 
-@pytest.mark.parametrize(("kind", "steps"), FOUND)
-def test_programs_that_once_differed_have_equal_values(kind: str, steps: list[Any]) -> None:
+@pytest.mark.parametrize("step", FOUND)
+def test_steps_that_once_differed_have_equal_values(step: Change | Call) -> None:
     counts: Counter[tuple[str, str]] = Counter()
-    run(Program(kind, "uncased", {}, steps), "", counts)
-    assert {verdict for _, verdict in counts} == {"values"}
+    run(Program([Made("BertTokenizer", "uncased", {}, [])], [step]), "", counts)
+    assert [verdict for _, verdict in counts] == ["values"]
 
 
 @functools.cache
