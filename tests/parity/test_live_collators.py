@@ -19,124 +19,86 @@ from hypothesis import strategies as st
 
 import trietok
 from tests.conftest import examples
-
-from .conftest import TENSORS, assert_same, short_texts, tokenizers
+from tests.parity.comparing import TENSORS, assert_same, torch
+from tests.parity.programs import tokenizers
+from tests.strategies import short_texts
 
 BATCHES = st.lists(short_texts(), min_size=1, max_size=4)
-MULTIPLES = st.sampled_from([None, None, 1, 4, 8])
-CERTAIN = st.sampled_from(
-    [
-        {"mlm": False},
-        {"mlm_probability": 0},
-        {"mlm_probability": 1, "mask_replace_prob": 1, "random_replace_prob": 0},
-        {"mlm_probability": 1, "mask_replace_prob": 0, "random_replace_prob": 0},
-    ]
-)
-FORMS = st.sampled_from(
-    [
-        "encodings",
-        "dicts with a special_tokens_mask",
-        "lists",
-        "arrays",
-        "tensors",
-        "dicts of arrays",
-    ]
-)
+ALL_MASKED = {"mlm_probability": 1, "mask_replace_prob": 1, "random_replace_prob": 0}
+# The class, what leaves nothing to chance, and whether the examples are only encodings of a call.
+COLLATORS: list[tuple[str, dict[str, Any]]] = [
+    ("DataCollatorForLanguageModeling", {"mlm": False}),
+    ("DataCollatorForLanguageModeling", {"mlm_probability": 0}),
+    ("DataCollatorForLanguageModeling", ALL_MASKED),
+    ("DataCollatorForLanguageModeling", {**ALL_MASKED, "mask_replace_prob": 0}),
+    ("DataCollatorForWholeWordMask", ALL_MASKED),
+    ("DataCollatorWithPadding", {}),
+    ("DataCollatorWithPadding", {"padding": "max_length", "max_length": 24}),
+]
+FORMS = ["encodings", "with a special_tokens_mask", "lists", "arrays", "tensors", "dicts of arrays"]
+LABELS = ["label", "label_ids", "labels", "weight"]
 
 
 def encoded(tokenizer: Any, texts: list[str], form: str) -> list[Any]:
     """The texts as the examples of a data set, in one of the forms that such have."""
-    if form == "encodings":
-        return [tokenizer(text) for text in texts]
-    if form == "dicts with a special_tokens_mask":
-        return [dict(tokenizer(text, return_special_tokens_mask=True)) for text in texts]
+    match form:
+        case "encodings":
+            return [tokenizer(text) for text in texts]
+        case "with a special_tokens_mask":
+            return [dict(tokenizer(text, return_special_tokens_mask=True)) for text in texts]
+        case _ if form in LABELS:
+            return [{**tokenizer(text), form: len(text) / 2} for text in texts]
     rows = [tokenizer(text).input_ids for text in texts]
     if form == "lists":
         return rows
-    if form == "tensors" and "pt" in TENSORS:
-        import torch
-
+    if form == "tensors":
         return [torch.tensor(row) for row in rows]
     arrays = [numpy.array(row, dtype=numpy.int64) for row in rows]
     return [{"input_ids": array} for array in arrays] if form == "dicts of arrays" else arrays
 
 
-@examples(60)
-@given(
-    BATCHES, CERTAIN, MULTIPLES, FORMS, st.sampled_from(TENSORS), st.sampled_from(["right", "left"])
-)
-def test_what_is_not_left_to_chance(
-    texts: list[str],
-    certain: dict[str, Any],
-    multiple: int | None,
-    form: str,
-    tensors: str,
-    side: str,
-) -> None:
-    theirs, ours = tokenizers("uncased", padding_side=side)
-    options = {"pad_to_multiple_of": multiple, "return_tensors": tensors, **certain}
-    if form == "tensors" and tensors == "np":
-        form = "arrays"  # transformers cannot
-    assert_same(
-        lambda: dict(
-            transformers.DataCollatorForLanguageModeling(theirs, **options)(
-                encoded(theirs, texts, form)
-            )
-        ),
-        lambda: dict(
-            trietok.DataCollatorForLanguageModeling(ours, **options)(encoded(ours, texts, form))
-        ),
+@pytest.mark.parametrize(("name", "certain"), COLLATORS)
+@pytest.mark.parametrize("tensors", TENSORS)
+def test_batches_without_chance_are_equal(name: str, certain: dict[str, Any], tensors: str) -> None:
+    counts = {True: 0, False: 0}
+    if name == "DataCollatorWithPadding":
+        forms = LABELS
+    elif name == "DataCollatorForWholeWordMask":
+        forms = ["encodings"]
+    else:  # transformers makes no arrays of tensors
+        forms = [form for form in FORMS if form != "tensors" or tensors == "pt"]
+
+    @examples(30)
+    @given(
+        BATCHES,
+        st.sampled_from([None, None, 1, 4, 8]),
+        st.sampled_from(forms),
+        st.sampled_from(["right", "left"]),
     )
+    def each(texts: list[str], multiple: int | None, form: str, side: str) -> None:
+        options = {"return_tensors": tensors, **certain}
+        if name != "DataCollatorForWholeWordMask":
+            options["pad_to_multiple_of"] = multiple
 
+        def batch(library: Any, tokenizer: Any) -> dict[str, Any]:
+            collator = getattr(library, name)(tokenizer, **options)
+            made = dict(collator(encoded(tokenizer, texts, form)))
+            if name == "DataCollatorForWholeWordMask":  # departure 41: it has no attention mask
+                return {key: made[key] for key in ("input_ids", "labels")}
+            return made
 
-@examples(30)
-@given(
-    BATCHES,
-    MULTIPLES,
-    st.sampled_from(TENSORS),
-    st.sampled_from(["label", "label_ids", "labels", "weight"]),
-)
-def test_padding_only(texts: list[str], multiple: int | None, tensors: str, key: str) -> None:
-    theirs, ours = tokenizers("uncased")
-    for options in ({}, {"padding": "max_length", "max_length": 24}):
-        options = {**options, "pad_to_multiple_of": multiple, "return_tensors": tensors}
+        theirs, ours = tokenizers("BertTokenizer", padding_side=side)
+        returned = assert_same(lambda: batch(transformers, theirs), lambda: batch(trietok, ours))
+        counts[returned] += 1
 
-        def batch(
-            library: Any, tokenizer: Any, options: dict[str, Any] = options
-        ) -> dict[str, Any]:
-            collator = library.DataCollatorWithPadding(tokenizer, **options)
-            return dict(collator([{**tokenizer(text), key: len(text) / 2} for text in texts]))
-
-        assert_same(lambda: batch(transformers, theirs), lambda: batch(trietok, ours))
-
-
-@examples(30)
-@given(BATCHES, st.sampled_from(TENSORS))
-def test_whole_words_all_chosen(texts: list[str], tensors: str) -> None:
-    """transformers' batch has no more than these two keys, so that its model attends to the
-    padding.
-    """
-    theirs, ours = tokenizers("uncased")
-    options = {
-        "mlm_probability": 1,
-        "mask_replace_prob": 1,
-        "random_replace_prob": 0,
-        "return_tensors": tensors,
-    }
-
-    def batch(library: Any, tokenizer: Any) -> dict[str, Any]:
-        made = library.DataCollatorForWholeWordMask(tokenizer, **options)(
-            [tokenizer(text) for text in texts]
-        )
-        return {key: made[key] for key in ("input_ids", "labels")}
-
-    assert_same(lambda: batch(transformers, theirs), lambda: batch(trietok, ours))
+    each()
+    assert counts[True] >= 0.6 * sum(counts.values()), counts
 
 
 @pytest.mark.parametrize("tensors", TENSORS)
-def test_the_words_are_the_same(tensors: str) -> None:
+def test_words_are_chosen_together_as_in_transformers(tensors: str) -> None:
     """What transformers chooses together, its `chinese_ref` included, is chosen together here."""
-    theirs, ours = tokenizers("uncased")
+    theirs, ours = tokenizers("BertTokenizer")
     text = "unaffable hello world 世界 abcd unaffable a b"
     for more in ({}, {"chinese_ref": [7, 12]}):
         together = []
@@ -170,11 +132,13 @@ def test_the_words_are_the_same(tensors: str) -> None:
         ("DataCollatorForLanguageModeling", {"masking": "spans", "whole_word_mask": True}),
     ],
 )
-def test_the_rates_are_the_same(name: str, options: dict[str, Any]) -> None:
+def test_shares_of_masked_kept_and_random_tokens_are_the_same(
+    name: str, options: dict[str, Any]
+) -> None:
     """Each share, counted in both over the same 200,000 tokens: within three deviations of the
     difference.
     """
-    theirs, ours = tokenizers("uncased")
+    theirs, ours = tokenizers("BertTokenizer")
     rows = numpy.random.default_rng(1).integers(5, len(ours), (400, 500))
     counts = []
     for library, tokenizer, more in ((transformers, theirs, {}), (trietok, ours, options)):
@@ -207,7 +171,7 @@ OWN = {"masking"}
     "name",
     ["DataCollatorForLanguageModeling", "DataCollatorForWholeWordMask", "DataCollatorWithPadding"],
 )
-def test_the_parameters_their_order_and_defaults(name: str) -> None:
+def test_the_parameters_have_the_same_order_and_defaults(name: str) -> None:
     theirs, ours = (
         [
             (field.name, None if field.name in CHANGED else field.default)
@@ -232,8 +196,8 @@ def test_the_parameters_their_order_and_defaults(name: str) -> None:
         {"mlm": False, "mlm_probability": 7},
     ],
 )
-def test_what_cannot_be(options: dict[str, Any]) -> None:
-    theirs, ours = tokenizers("uncased")
+def test_impossible_rates_are_refused_alike(options: dict[str, Any]) -> None:
+    theirs, ours = tokenizers("BertTokenizer")
 
     def batch(library: Any, tokenizer: Any) -> list[Any]:
         collator = library.DataCollatorForLanguageModeling(
@@ -244,8 +208,8 @@ def test_what_cannot_be(options: dict[str, Any]) -> None:
     assert_same(lambda: batch(transformers, theirs), lambda: batch(trietok, ours))
 
 
-def test_a_tokenizer_without_a_mask_token() -> None:
-    theirs, ours = tokenizers("uncased", mask_token=None)
+def test_a_tokenizer_without_a_mask_token_is_refused_alike() -> None:
+    theirs, ours = tokenizers("BertTokenizer", mask_token=None)
     assert not assert_same(
         lambda: transformers.DataCollatorForLanguageModeling(theirs),
         lambda: trietok.DataCollatorForLanguageModeling(ours),

@@ -1,5 +1,5 @@
-"""A basic tokenizer whose steps a subclass overrides: trietok's and transformers' make the same ids
-of it.
+"""BERT's stages: trietok's basic tokenizer and transformers', and what a subclass overrides in it,
+make the same ids; so do the subword tokenizers.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from transformers.models.bert import tokenization_bert as theirs_of_bert
 
 import trietok
-
-from .conftest import assert_same, texts, tokenizers
+from tests.conftest import examples
+from tests.parity.comparing import assert_same
+from tests.parity.programs import tokenizers
+from tests.strategies import BOOL, NEVER_SPLIT, OPTIONAL_BOOL, some_of, texts
 
 # What an override makes of the argument, and of the original's result.
 OVERRIDES = {
@@ -23,12 +25,13 @@ OVERRIDES = {
     "_run_strip_accents": (lambda text: text[:5], lambda text: f"{text} {text[::-1]}"),
     "_run_split_on_punc": (lambda text: text, lambda words: words[::-1]),
 }
-OPTIONS: list[dict[str, Any]] = [
-    {},
-    {"do_lower_case": False, "strip_accents": True},
-    {"tokenize_chinese_chars": False, "never_split": ["Hello", "a.b", "unaffable"]},
-    {"do_split_on_punc": False, "strip_accents": False},
-]
+OPTIONS = some_of(
+    do_lower_case=BOOL,
+    tokenize_chinese_chars=BOOL,
+    strip_accents=OPTIONAL_BOOL,
+    do_split_on_punc=BOOL,
+    never_split=([], ["Hello", "a.b", "unaffable"], ["世", "É"]),
+)
 
 
 def overriding(base: Any, names: frozenset[str]) -> Any:
@@ -48,13 +51,13 @@ def overriding(base: Any, names: frozenset[str]) -> Any:
 @given(
     names=st.frozensets(st.sampled_from(sorted(OVERRIDES)), min_size=1),
     vocabulary=st.sampled_from(["uncased", "cased"]),
-    options=st.sampled_from(OPTIONS),
+    options=OPTIONS,
     text=texts(),
 )
 def test_overridden_steps_give_the_same_ids(
     names: frozenset[str], vocabulary: str, options: Any, text: str
 ) -> None:
-    theirs, ours = tokenizers(vocabulary)
+    theirs, ours = tokenizers("BertTokenizer", vocabulary)
     theirs.basic_tokenizer = overriding(theirs_of_bert.BasicTokenizer, names)(**options)
     ours.basic_tokenizer = overriding(trietok.BasicTokenizer, names)(**options)
     assert_same(lambda: theirs.tokenize(text), lambda: ours.tokenize(text))
@@ -65,13 +68,21 @@ def test_overridden_steps_give_the_same_ids(
 @pytest.mark.parametrize("name", OVERRIDES)
 @given(text=texts())
 def test_each_step_alone_gives_the_same(name: str, text: str) -> None:
-    theirs, ours = (
-        theirs_of_bert.BasicTokenizer(never_split=["a.b"]),
-        trietok.BasicTokenizer(never_split=["a.b"]),
-    )
-    if name == "_is_chinese_char":
-        assert all(
-            ours._is_chinese_char(ord(char)) == theirs._is_chinese_char(ord(char)) for char in text
-        )
-    else:
-        assert getattr(ours, name)(text) == getattr(theirs, name)(text)
+    theirs = getattr(theirs_of_bert.BasicTokenizer(never_split=["a.b"]), name)
+    ours = getattr(trietok.BasicTokenizer(never_split=["a.b"]), name)
+    for value in map(ord, text) if name == "_is_chinese_char" else [text]:
+        assert ours(value) == theirs(value)
+
+
+@examples(40)
+@given(OPTIONS, st.lists(st.sampled_from(NEVER_SPLIT), max_size=3), texts(["a!b", "Ph.D."]))
+def test_the_basic_and_the_wordpiece_tokenizer_give_the_same(
+    options: dict[str, Any], never_split: list[str], text: str
+) -> None:
+    options |= {"never_split": never_split}
+    want = theirs_of_bert.BasicTokenizer(**options).tokenize(text, never_split=["a!b"])
+    assert trietok.BasicTokenizer(**options).tokenize(text, never_split=["a!b"]) == want
+    vocab = tokenizers("BertTokenizer", "odd")[0].vocab
+    for longest in (100, 5):
+        want = theirs_of_bert.WordpieceTokenizer(vocab, "[UNK]", longest).tokenize(text)
+        assert trietok.WordpieceTokenizer(vocab, "[UNK]", longest).tokenize(text) == want

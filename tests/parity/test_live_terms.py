@@ -1,5 +1,5 @@
-"""A list of terms in a model of transformers: what the guide's commands write is loaded, and gives
-the ids and rows.
+"""A list of terms in a model of transformers: what `trietok.adapt` writes is loaded, and gives the
+ids and the embedding rows.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import pytest
 import transformers
 
 import trietok
-from tests.cli.commands import run
 from tests.conftest import needs
 
 torch = needs("torch")
@@ -20,14 +19,8 @@ pytestmark = pytest.mark.parity
 
 PAGE = Path(__file__).parents[2] / "docs" / "adapting.md"
 TERMS = [
-    "Zoology",
-    "Crohn's disease",
-    "TNF-\u03b1",
-    "COVID-19",
-    "Ménière's disease",
-    "C++",
-    "糖尿病",
-    "people",
+    *("Zoology", "Crohn's disease", "TNF-\u03b1", "COVID-19", "Ménière's disease", "C++"),
+    *("糖尿病", "people"),
 ]
 TEXTS = [
     "CROHN'S DISEASE, TNF-\u03b1/TNF and covid-19.",
@@ -40,27 +33,21 @@ TEXTS = [
 def model(tmp_path, monkeypatch):
     """A BERT of two layers, as transformers saves it, in the working directory."""
     monkeypatch.chdir(tmp_path)
-    sizes = {
-        "hidden_size": 32,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 2,
-        "intermediate_size": 64,
-    }
-    transformers.BertForMaskedLM(transformers.BertConfig(vocab_size=8000, **sizes)).save_pretrained(
-        "model"
+    config = transformers.BertConfig(
+        vocab_size=8000,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
     )
+    transformers.BertForMaskedLM(config).save_pretrained("model")
     trietok.BertTokenizerFast.from_pretrained("trietok-en").save_pretrained("model")
 
 
-def test_a_model_with_the_terms(model):
-    Path("terms.txt").write_text("\n".join(TERMS) + "\n", encoding="utf-8")
-    result = run(
-        "adapt", "-m", "model", "--terms", "terms.txt", "--initialization", "mean", "-o", "adapted"
-    )
-    assert (result.exit_code, result.stderr) == (0, "")
-    before, after = (
-        transformers.AutoTokenizer.from_pretrained(each) for each in ("model", "adapted")
-    )
+def test_an_adapted_model_has_an_id_and_the_mean_row_of_each_term(model):
+    trietok.adapt("model", "adapted", terms=TERMS, initialization="mean")
+    auto = transformers.AutoTokenizer
+    before, after = (auto.from_pretrained(each) for each in ("model", "adapted"))
     old, new = (
         transformers.AutoModelForMaskedLM.from_pretrained(each) for each in ("model", "adapted")
     )
@@ -70,17 +57,20 @@ def test_a_model_with_the_terms(model):
     ours = trietok.AutoTokenizer.from_pretrained("adapted")
     for text in [*TERMS, *TEXTS]:
         assert after(text).input_ids == ours(text).input_ids, text
+    compared = 0
     for term in TERMS[:-1]:
         (token_id,) = after(term, add_special_tokens=False).input_ids
         assert any(token_id in after(text).input_ids for text in TEXTS), term
         pieces = before(term, add_special_tokens=False).input_ids
         known = [piece for piece in pieces if piece != before.unk_token_id]
         if known:
+            compared += 1
             assert torch.allclose(rows[token_id], rows[known].mean(0), atol=1e-6), term
+    assert compared >= 5
     assert new(**after(TEXTS[0], return_tensors="pt")).logits.shape[-1] == len(rows)
 
 
-def test_what_the_guide_says_of_transformers(model):
+def test_the_guides_code_for_transformers_runs(model):
     page = PAGE.read_text(encoding="utf-8")
     terms = re.search(r"^>>> terms = (\[.*\])$", page, re.MULTILINE)
     trietok.adapt("model", "adapted", terms=re.findall(r'"(.*?)"', terms[1]))
