@@ -57,6 +57,8 @@ PROBES = ["un[X]aff able <a> new york", "hello, ab!abc [CLS] xab", "É 世界 CO
 KEPT_TEXTS = 3  # so many of the latest texts are encoded again after each step
 TERM_WORDS = ["new", "york", "of", "the", "ab", "abc", "É", "世", "st.", "x"]
 TERMS = st.lists(st.sampled_from(TERM_WORDS), min_size=2, max_size=4).map(" ".join)
+OWN_KINDS = ["any", "any", "remove", "remove", "assign", "limit"]
+REMOVED = "remove what is there"
 # What an attribute of a stage may be set to while the tokenizer is in use.
 STAGES: dict[str, tuple[Any, ...]] = {
     "basic_tokenizer.do_lower_case": (False, True),
@@ -65,6 +67,7 @@ STAGES: dict[str, tuple[Any, ...]] = {
     "basic_tokenizer.never_split": ({"hello"}, {"new york", "a.b"}, set()),
     "wordpiece_tokenizer.max_input_chars_per_word": (2, 4, 100),
     "do_basic_tokenize": (False, True),
+    "never_split.add": tuple(strategies.NEVER_SPLIT),
 }
 # What a method that is replaced on the tokenizer itself returns for the original's result.
 HOOKS: dict[str, dict[str, Callable[[Any], Any]]] = {
@@ -233,6 +236,7 @@ class History(RuleBasedStateMachine):
         self.left_behind: list[tuple[Any, dict[str, Any]]] = []
         self.has_other_settings = False
         self.has_tokens_found_twice = False
+        self.has_own_flags = False
         self.ran["run"] += 1
         self.compared_steps = 0
         self.check()
@@ -252,6 +256,7 @@ class History(RuleBasedStateMachine):
         return given
 
     def check(self) -> None:
+        self.ran["step"] += 1
         """All tokenizers give the same for the latest texts."""
         found = self.on_each(lambda tokenizer: results(tokenizer, self.texts))
         self.ran["results"] += len(found[0])
@@ -375,63 +380,55 @@ class History(RuleBasedStateMachine):
     def add_terms(self, terms):
         self.change(("add", (terms, False)), "terms")
 
-    @rule(name=st.sampled_from([*strategies.SETTINGS]), data=st.data())
-    def change_setting(self, name, data):
-        value = data.draw(st.sampled_from(strategies.SETTINGS[name]))
-        self.has_other_settings = True
-        self.change(("setting", (name, value)))
-
     @precondition(lambda self: self.own or self.profile == "fast")
     @rule(
         tokens=st.lists(strategies.flagged_terms(), min_size=1, max_size=3), special=st.booleans()
     )
     def add_tokens_with_any_flags(self, tokens, special):
         # transformers' slow class reads `single_word` and `normalized` otherwise
+        self.has_own_flags = self.profile == "slow"
         self.change(("add", (tokens, special)), "flags", self.profile == "fast")
 
     @precondition(lambda self: self.own)
-    @rule(changes=st.lists(strategies.own_changes(), min_size=1, max_size=4))
-    def change_as_only_trietok_can(self, changes):
-        for change in changes:
-            self.change(change, both_libraries=False)
-
-    @precondition(lambda self: self.own and self.removable())
-    @rule(data=st.data(), compact=st.booleans())
-    def remove_added_tokens(self, data, compact):
-        there = st.sampled_from(self.removable())
-        tokens = data.draw(st.lists(there, min_size=1, max_size=3, unique=True))
-        self.change(("remove", (tokens, compact)), "remove what is there", both_libraries=False)
+    @rule(data=st.data(), kinds=st.lists(st.sampled_from(OWN_KINDS), min_size=2, max_size=5))
+    def change_as_only_trietok_can(self, data, kinds):
+        for kind in kinds:
+            if kind == "limit":
+                more = data.draw(st.sampled_from([None, None, 0, 2]))
+                limit = None if more is None else self.tokenizer.max_id + 1 + more
+                change, name = ("setting", ("max_embedding_rows", limit)), "limit rows"
+            elif kind == "remove" and self.removable():
+                there = st.lists(st.sampled_from(self.removable()), min_size=1, max_size=3)
+                change, name = ("remove", (data.draw(there), data.draw(st.booleans()))), REMOVED
+            elif kind == "assign":
+                slot, token = st.sampled_from(strategies.UNUSED), strategies.terms()
+                change, name = ("assign", (data.draw(slot), data.draw(token))), ""
+            else:
+                change, name = data.draw(strategies.own_changes()), ""
+            self.change(change, name, both_libraries=False)
 
     def removable(self) -> list[str]:
         roles = {getattr(self.tokenizer, role) for role in ROLES}
         return [token for token in self.tokenizer.added_tokens_encoder if token not in roles]
 
-    @precondition(lambda self: self.own)
-    @rule(more=st.sampled_from([None, 0, 2]))
-    def limit_embedding_rows(self, more):
-        limit = None if more is None else self.tokenizer.max_id + 1 + more
-        self.change(("setting", ("max_embedding_rows", limit)), "limit rows", both_libraries=False)
-
-    @precondition(lambda self: self.has_stages())
-    @rule(name=st.sampled_from([*STAGES]), data=st.data())
-    def change_stage(self, name, data):
+    @rule(data=st.data())
+    def change_setting(self, data):
+        settings = [*strategies.SETTINGS, *(STAGES if self.has_stages() else ())]
+        name = data.draw(st.sampled_from(settings))
+        self.has_other_settings = True
+        if name in strategies.SETTINGS:
+            value = data.draw(st.sampled_from(strategies.SETTINGS[name]))
+            self.change(("setting", (name, value)))
+            return
         value = data.draw(st.sampled_from(STAGES[name]))
-        stage, _, attribute = name.rpartition(".")
         for tokenizer in filter(None, (*self.sides.values(), self.theirs)):
-            holder = getattr(tokenizer, stage) if stage else tokenizer
-            setattr(holder, attribute, copy.copy(value))
-        self.has_other_settings = True
-        self.ran["stage"] += 1
-        self.check()
-
-    @precondition(lambda self: self.has_stages())
-    @rule(word=st.sampled_from(strategies.NEVER_SPLIT))
-    def never_split_one_more(self, word):
-        """In place, which no attribute tells."""
-        for tokenizer in filter(None, (*self.sides.values(), self.theirs)):
-            tokenizer.basic_tokenizer.never_split.add(word)
-        self.has_other_settings = True
-        self.ran["never_split.add"] += 1
+            if name == "never_split.add":  # in place, which no attribute tells
+                tokenizer.basic_tokenizer.never_split.add(value)
+            else:
+                stage, _, attribute = name.rpartition(".")
+                holder = getattr(tokenizer, stage) if stage else tokenizer
+                setattr(holder, attribute, copy.copy(value))
+        self.ran[name] += 1
         self.check()
 
     def has_stages(self) -> bool:
@@ -512,9 +509,9 @@ class History(RuleBasedStateMachine):
                 self.ran["save, refused"] += 1
                 return
             self.on_each_load(folder)
-            # A role's token that is not an added one becomes one.
-            roles = set(before["special"][0])
-            if roles <= set(before["added vocab"]):
+            # A role's token that is not an added special one becomes one.
+            special = {fields["content"] for _, fields in before["decoder"] if fields["special"]}
+            if special.issuperset(before["special"][0]):
                 assert_same(summary(self.tokenizer), before)
                 self.ran["load, the same"] += 1
             again = Path(directory, "again")
@@ -533,7 +530,7 @@ class History(RuleBasedStateMachine):
 
     def load_in_transformers(self, folder: Path, other: Path) -> None:
         """Their own save has the same tokens when it is loaded; trietok's has the same ids there."""
-        if self.is_odd:
+        if self.is_odd or self.has_own_flags:
             return
         kind = getattr(transformers, NAMES[self.profile])
         loaded = kind.from_pretrained(folder)
@@ -563,17 +560,25 @@ COMMON = [
     "setting",
     "flags",
 ]
-OWN = ["remove what is there", "assign", "pieces", "keep", "limit rows"]
+OWN = [REMOVED, "assign", "pieces", "keep", "limit rows"]
+
+
+ORACLES = ["call", "hook", "pickle", "deepcopy", "load, the same", "load in transformers"]
+RUNS_AT_MOST = 4  # of the machine: more than one only where few histories had some kind of change
 
 
 @pytest.mark.parametrize("profile", ["slow", "fast"])
 def test_no_history_makes_two_ways_to_the_same_tokenizer_differ(profile):
     ran: Counter[str] = Counter()
     machine = type("Machine", (History,), {"profile": profile, "ran": ran})
-    run_state_machine_as_test(machine, settings=settings(examples(80), stateful_step_count=20))
-    print(sorted(ran.items()))
+    chosen = settings(examples(100), stateful_step_count=20, report_multiple_bugs=False)
     least = often(8)
-    for name in (*COMMON, *OWN, "call", "hook", "pickle", "deepcopy", "load, the same"):
-        assert ran[name] >= least, (name, ran)
+    for _ in range(RUNS_AT_MOST):
+        run_state_machine_as_test(machine, settings=chosen)
+        rare = [name for name in (*COMMON, *OWN, *ORACLES) if ran[name] < least]
+        if not rare:
+            break
+    print(sorted(ran.items()))
+    assert not rare, ran
     assert ran["run with transformers"] >= 0.2 * ran["run"], ran
     assert ran["results that are errors"] <= 0.3 * ran["results"], ran

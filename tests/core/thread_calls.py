@@ -79,11 +79,15 @@ class Stress(NamedTuple):
         calls: how many there were.
         errors: how often each message was raised.
         wrong: how many calls raised nothing and gave another result than alone.
+        overlaps: how many calls ended while another thread was in a call.
+        changes_in_a_call: how many changes were made while one and the same call was in progress.
     """
 
     calls: int
     errors: Counter[str]
     wrong: int
+    overlaps: int
+    changes_in_a_call: int
 
 
 def stress(
@@ -108,7 +112,9 @@ def stress(
         switch_interval: in seconds, see above.
     """
     errors: Counter[str] = Counter()
-    wrong = [0] * THREADS
+    wrong, overlaps = [0] * THREADS, [0] * THREADS
+    in_progress: dict[int, int] = {}  # thread → number of its call
+    changes_in_a_call: Counter[int] = Counter()
     done = threading.Event()
     start = threading.Barrier(THREADS)
 
@@ -116,23 +122,29 @@ def stress(
         start.wait()
         for number in range(calls // THREADS):
             call = call_of(thread, number)
+            in_progress[thread] = number
             try:
                 result = result_of(tokenizer, call)
             except BaseException as error:  # what a panic of Rust raises is no Exception
                 errors[f"{type(error).__name__}: {error}"[:60]] += 1
                 continue
+            finally:
+                del in_progress[thread]
+                overlaps[thread] += bool(in_progress)
             wrong[thread] += not is_right(result, alone[thread][number % len(alone[thread])])
 
-    def repeat(change: Callable[[], object]) -> None:
+    def repeat(place: int, change: Callable[[], object]) -> None:
         while not done.wait(PAUSE):
+            before = in_progress.copy()
             try:
                 change()
             except Exception as error:
                 errors[f"{type(error).__name__}: {error}"[:60]] += 1
                 return
+            changes_in_a_call[place] += not before.items().isdisjoint(in_progress.copy().items())
 
     readers = [threading.Thread(target=make_calls, args=[thread]) for thread in range(THREADS)]
-    writers = [threading.Thread(target=repeat, args=[change]) for change in meanwhile]
+    writers = [threading.Thread(target=repeat, args=each) for each in enumerate(meanwhile)]
     interval = sys.getswitchinterval()
     sys.setswitchinterval(switch_interval)
     try:
@@ -145,7 +157,8 @@ def stress(
         for thread in writers:
             thread.join()
         sys.setswitchinterval(interval)
-    return Stress(calls // THREADS * THREADS, errors, sum(wrong))
+    made = calls // THREADS * THREADS
+    return Stress(made, errors, sum(wrong), sum(overlaps), sum(changes_in_a_call.values()))
 
 
 def results_alone(tokenizer: Any) -> list[list[dict[str, Any]]]:
