@@ -564,7 +564,7 @@ OWN = [REMOVED, "assign", "pieces", "keep", "limit rows"]
 
 
 ORACLES = ["call", "hook", "pickle", "deepcopy", "load, the same", "load in transformers"]
-RUNS_AT_MOST = 4  # of the machine: more than one only where few histories had some kind of change
+RUNS_AT_MOST = 10  # of the machine: more than one only where no history had some kind of change
 
 
 @pytest.mark.parametrize("profile", ["slow", "fast"])
@@ -572,7 +572,7 @@ def test_no_history_makes_two_ways_to_the_same_tokenizer_differ(profile):
     ran: Counter[str] = Counter()
     machine = type("Machine", (History,), {"profile": profile, "ran": ran})
     chosen = settings(examples(100), stateful_step_count=20, report_multiple_bugs=False)
-    least = often(8)
+    least = often(4)
     for _ in range(RUNS_AT_MOST):
         run_state_machine_as_test(machine, settings=chosen)
         rare = [name for name in (*COMMON, *OWN, *ORACLES) if ran[name] < least]

@@ -9,7 +9,7 @@ import random
 import pytest
 
 import trietok
-from tests.core.test_snapshots import Stopped
+from tests.core.stopped import lines_of
 
 FEW, MANY = 300, 1_500  # strings: so many are added one after the other, or all at once
 LETTERS = "abcXYZ09-é世İΣ"
@@ -62,8 +62,6 @@ def test_one_more_token_takes_no_longer_among_many(kind):
             tokenizer.add_tokens(["one-more"])
             tokenizer.encode("the one-more people")
 
-        counting = Stopped()
-        counting.run(add_and_encode)
-        return counting.lines
+        return lines_of(add_and_encode)
 
     assert 0 < lines_among(5_000) < 2 * lines_among(500)
