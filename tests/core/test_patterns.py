@@ -12,6 +12,7 @@ import tokenizers
 
 import trietok
 from tests.conftest import SPECIAL, often
+from tests.core.test_linear import assert_time_is_linear
 
 LETTERS = "abcdefxy0129-_,|<> é世да".replace(" ", "")
 TAKEN = [
@@ -106,3 +107,13 @@ def test_random_patterns_match_as_in_the_rust_library_or_are_refused(load):
         assert_matches_as_in_rust(tokenizer, text, random.Random(seed))
         taken += 1
     assert taken > refused / 20, seed
+
+
+@pytest.mark.parametrize(
+    ("pattern", "part"),
+    [("x*?y", "x"), ("[0-9]+,[0-9]+", "1"), ("(?:ab)+", "ab"), ("<[^<>]*>", "<"), ("[a-z]+0", "a")],
+)
+def test_a_search_in_a_hostile_text_takes_time_in_proportion(load, pattern, part):
+    tokenizer, _ = load(pattern)
+    tokenizer.model_max_length = 10**9
+    assert_time_is_linear(tokenizer, lambda length: part * (length // len(part)))
