@@ -56,7 +56,7 @@ SPLITS = [
     ([AddedToken("ing", single_word=True)], "ing sing ing_ (ing)", ["ing", "ing"]),
     ([AddedToken("a b", single_word=True), AddedToken("b")], "a b", ["a b"]),
     ([AddedToken("a b", single_word=True), AddedToken("b")], "a bx", []),
-    ([AddedToken("a", single_word=True)], "a\u0301 a", ["a"]),
+    ([AddedToken("a", single_word=True, normalized=False)], "a\u0301 a", ["a"]),
     ([AddedToken("a", single_word=True)], "éa aé", []),
     ([AddedToken("abc"), AddedToken("b")], "ab cd", ["b"]),
     ([AddedToken("<a>")], "", []),
