@@ -188,7 +188,7 @@ def test_any_batch_has_the_rows_of_calls(make, kernel, name):
     """Any kind of array, part of an array, table or record batch."""
     tokenizer, tally = make(name), Counter()
 
-    @examples(160)
+    @examples(80)
     @given(batches(), st.booleans(), st.sampled_from([None, None, [], ["id"]]))
     def compare(drawn, is_table, keep):
         rows, names, options = drawn

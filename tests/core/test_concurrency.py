@@ -33,7 +33,7 @@ from trietok import AddedToken, BertTokenizer
 Action = Callable[[Any], Any]
 
 KINDS = ("BertTokenizer", "BertTokenizerFast")
-STOPS = often(8, nightly=24)  # of each read in each change
+STOPS = often(4, nightly=24)  # of each read in each change
 ENTRIES = "[unused1] a b c ##b ##c ab new york < > p q x ##x".split()
 TEXT = "a <p> b <q> ab new york, c<p> A [unused1] axx"
 TEXTS = [TEXT, "<p>", "b", "new york <q> <q>", "a b c", TEXT]
@@ -162,7 +162,7 @@ def test_ids_of_special_tokens_move_with_those_of_texts(tmp_path, kind):
     tokenizer.encode("b c")
     lines, overlaps = lines_of(lambda: keep(tokenizer)), 0
     seed = random.randrange(10**9)
-    for line in random.Random(seed).choices(range(1, lines), k=often(160)):
+    for line in random.Random(seed).choices(range(1, lines), k=often(80)):
         tokenizer = getattr(trietok, kind)(path)
         found = [tokenizer.encode("b c")]
         stopped = Stopped(line, lambda: found.append(tokenizer("b c").input_ids))  # noqa: B023
@@ -199,7 +199,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 WORDS = """
     the people of united states in order to form a more perfect union justice ##able ( ) . , ; 7 東
     """.split()
-CALLS = often(1280, nightly=6400)
+CALLS = often(640, nightly=6400)
 
 
 @pytest.fixture(scope="module")
@@ -302,14 +302,14 @@ with using_kernel(kernel):
     threads = [threading.Thread(target=encode_on) for _ in range(3)]
     for thread in threads:
         thread.start()
-    statuses = []
+    statuses, in_the_middle = [], 0
     for number in range(forks):
         encode()
+        in_the_middle += len(encoding) > 0  # of a call of another thread
         child = os.fork()
         if child == 0:
             status = 1
             try:
-                assert encoding  # the fork was in the middle of a call of another thread
                 encoding.clear()
                 in_child(f"{folder}/{number}")
                 status = 0
@@ -321,6 +321,7 @@ with using_kernel(kernel):
         thread.join()
     encode()
 assert statuses == [0] * forks, statuses
+assert in_the_middle >= 0.3 * forks, in_the_middle
 """
 
 

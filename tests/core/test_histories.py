@@ -256,8 +256,8 @@ class History(RuleBasedStateMachine):
         return given
 
     def check(self) -> None:
-        self.ran["step"] += 1
         """All tokenizers give the same for the latest texts."""
+        self.ran["step"] += 1
         found = self.on_each(lambda tokenizer: results(tokenizer, self.texts))
         self.ran["results"] += len(found[0])
         self.ran["results that are errors"] += sum(isinstance(each, type) for each in found[0])
@@ -513,11 +513,11 @@ class History(RuleBasedStateMachine):
             special = {fields["content"] for _, fields in before["decoder"] if fields["special"]}
             if special.issuperset(before["special"][0]):
                 assert_same(summary(self.tokenizer), before)
+                again = Path(directory, "again")
+                self.tokenizer.save_pretrained(again)
+                for path in folder.iterdir():
+                    assert (again / path.name).read_bytes() == path.read_bytes(), path.name
                 self.ran["load, the same"] += 1
-            again = Path(directory, "again")
-            self.tokenizer.save_pretrained(again)
-            for path in folder.iterdir():
-                assert (again / path.name).read_bytes() == path.read_bytes(), path.name
             self.load_in_transformers(folder, Path(directory, "theirs"))
         self.check()
 
@@ -571,7 +571,7 @@ RUNS_AT_MOST = 10  # of the machine: more than one only where no history had som
 def test_no_history_makes_two_ways_to_the_same_tokenizer_differ(profile):
     ran: Counter[str] = Counter()
     machine = type("Machine", (History,), {"profile": profile, "ran": ran})
-    chosen = settings(examples(100), stateful_step_count=20, report_multiple_bugs=False)
+    chosen = settings(examples(60), stateful_step_count=20, report_multiple_bugs=False)
     least = often(4)
     for _ in range(RUNS_AT_MOST):
         run_state_machine_as_test(machine, settings=chosen)

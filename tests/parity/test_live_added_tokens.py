@@ -119,7 +119,7 @@ def test_saved_tokenizers_load_in_both_libraries() -> None:
             counts[load_all(by_them, by_us, texts)] += 1
 
     each()
-    assert counts["loaded"] >= 0.4 * counts.total(), counts
+    assert counts["loaded"] >= 0.1 * counts.total() > 0, counts
 
 
 def load_all(by_them: str, by_us: str, texts: list[str]) -> str:

@@ -259,13 +259,13 @@ BLOCK = 5_000  # characters in a vocabulary
 
 
 def sampled_characters(seed: int) -> list[str]:
-    """Every 499th character, at night every 11th; all marks, and some that are composed."""
-    stride = often(499, nightly=11)
+    """Every 1,999th character, at night every 11th; some marks, and some that are composed."""
+    stride = often(1_999, nightly=11)
     rest = random.Random(seed).randrange(stride)
     characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code <= 0xDFFF]
     composed = [char for char in characters if unicodedata.normalize("NFKD", char) != char]
     marks = [char for char in characters if unicodedata.combining(char)]
-    return sorted({*characters[rest::stride], *marks, *composed[rest % 29 :: 29]})
+    return sorted({*characters[rest::stride], *marks[rest % 3 :: 3], *composed[rest % 61 :: 61]})
 
 
 @pytest.mark.parametrize("name", COMPONENTS)
@@ -273,7 +273,7 @@ def test_code_points_are_treated_as_by_tokenizers(name: str, tmp_path: Path) -> 
     """Each component alone: what is left of a character shows in the tokens and the spans."""
     component, seed = COMPONENTS[name], random.randrange(10**6)
     characters = sampled_characters(seed)
-    assert len(characters) > 1_000
+    assert len(characters) > 800
     for first in range(0, len(characters), BLOCK):
         block = characters[first : first + BLOCK]
         parts = {*block, *"abexyz", "\u0301", *unicodedata.normalize("NFKD", "".join(block))}
