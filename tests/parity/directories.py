@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import trietok
 from tests import strategies
-from tests.parity.conftest import different, outcome, trie_is_wrong
+from tests.parity.comparing import different, outcome, trie_is_wrong
 from tests.strategies import BOOL, Change, some_of
 
 GOLDEN = Path(__file__).parent / "golden" / "trietok-multi.jsonl"

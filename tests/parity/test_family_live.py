@@ -18,7 +18,6 @@ import trietok
 from tests.conftest import examples
 from tests.parity.comparing import TENSORS, assert_same, different, state_of
 from tests.parity.programs import SLOW, SPECIAL, their_class, tokenizers, vocab_file
-from tests.parity.programs import SPECIAL_TEXTS as SPECIAL_TEXTS  # for test_fast_files_live
 from tests.strategies import BOOL, OPTIONAL_BOOL, short_texts, some_of
 
 TEXTS = [

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import trietok
 from tests import strategies
 from tests.conftest import examples
-from tests.parity.conftest import assert_same_encodings, different, outcome, plain
+from tests.parity.comparing import assert_same_encodings, different, outcome, plain
 from tests.parity.directories import FAMILY, class_of, said_by, vocabulary_file
 from tests.strategies import BOOL, OPTIONAL_BOOL, some_of
 

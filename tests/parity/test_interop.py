@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 import trietok
 from tests import strategies
 from tests.conftest import examples
-from tests.parity.conftest import trie_is_wrong
+from tests.parity.comparing import trie_is_wrong
 from tests.parity.directories import (
     FAMILY,
     MAKERS,

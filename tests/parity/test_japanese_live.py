@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import trietok
 from tests.conftest import examples, needs
-from tests.parity.conftest import directory_named
+from tests.parity.comparing import directory_named
 
 pytestmark = pytest.mark.clients
 

@@ -19,7 +19,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import trietok
 from tests.conftest import SPECIAL, often
-from tests.parity.conftest import directory_named
+from tests.parity.comparing import directory_named
 from trietok import BasicTokenizer, TextFiles, count_words, train_bpe, train_wordpiece
 
 Trained = tuple[list[str], list[tuple[str, str]]]  # tokens by id, merges

@@ -14,7 +14,7 @@ import transformers
 
 import trietok
 from tests.cli.commands import run_saying_all
-from tests.parity.conftest import directory_named
+from tests.parity.comparing import directory_named
 from tests.parity.directories import SENTENCES
 from tests.strategies import is_valid
 from trietok import google_bert

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import trietok
 from tests import strategies
 from tests.conftest import examples
-from tests.parity.conftest import directory_named
+from tests.parity.comparing import directory_named
 from tests.parity.directories import FAMILY, class_of, vocabulary_file
 from tests.strategies import BOOL, OPTIONAL_BOOL, some_of
 from trietok.tokenizer_json import read_tokenizer_json, write_tokenizer_json
