@@ -3,8 +3,8 @@ lower-case, strip accents, split off punctuation.
 
 In: a text without added tokens. Out: words, each ready for WordPiece. The rules are those of
 `BasicTokenizer` in transformers 4.57.6; each stage here is one pass in C over the whole text
-(`str.translate`, `normalize`, `str.lower`). The readable version that goes character by character
-is the oracle in `tests/reference/`.
+(`str.translate`, `normalize`, `str.lower`). `tests/core/test_stages.py` compares the result with
+that of transformers.
 """
 
 from __future__ import annotations
