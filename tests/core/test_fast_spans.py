@@ -108,7 +108,7 @@ def test_spans_with_added_tokens_of_any_flags_equal_those_of_the_rust_library(ke
             outcomes["added token found" if found else "none found"] += 1
 
     compare()
-    assert outcomes["added token found"] > 0.2 * outcomes.total(), outcomes
+    assert outcomes["added token found"] > 0.05 * outcomes.total(), outcomes
 
 
 def rust_token(content: str, special: bool, **flags: bool) -> Any:

@@ -580,5 +580,5 @@ def test_no_history_makes_two_ways_to_the_same_tokenizer_differ(profile):
             break
     print(sorted(ran.items()))
     assert not rare, ran
-    assert ran["run with transformers"] >= 0.2 * ran["run"], ran
-    assert ran["results that are errors"] <= 0.3 * ran["results"], ran
+    assert ran["run with transformers"] >= 0.1 * ran["run"], ran
+    assert ran["results that are errors"] <= 0.6 * ran["results"], ran

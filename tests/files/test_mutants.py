@@ -45,8 +45,8 @@ def test_damaged_directories_load_consistently_or_are_refused(tmp_path, count):
         loaded += bool(judged.loaded)
         refused += len(judged.loaded) < len(LOADERS)
         damages.update(step.partition("(")[0] for step in steps[1:])
-    assert loaded >= 0.2 * number, f"{loaded} of {number} were loaded"
-    assert refused >= 0.2 * number, f"{refused} of {number} were refused"
+    assert loaded >= 0.1 * number, f"{loaded} of {number} were loaded"
+    assert refused >= 0.1 * number, f"{refused} of {number} were refused"
     assert set(damages) == {damage.__name__ for damage in DAMAGES}
 
 

@@ -262,7 +262,7 @@ def test_whatever_saves_at_random_loads_with_equal_ids_and_roles(tmp_path, kind,
         assert encoded(loaded) == encoded(tokenizer), (seed, done)
         roles = [getattr(loaded, role) for role in ROLES]
         assert roles == [getattr(tokenizer, role) for role in ROLES], (seed, done)
-    assert saved >= 0.25 * rounds, f"{saved} of {rounds} were saved"
+    assert saved >= 0.1 * rounds, f"{saved} of {rounds} were saved"
 
 
 # ---- kinds of directories ------------------------------------------------------------------------

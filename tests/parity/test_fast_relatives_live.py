@@ -97,7 +97,7 @@ def test_random_calls_give_the_same_masks_offsets_and_windows():
             assert_same_encodings(their_encoding, our_encoding)
 
     compare()
-    assert counts["returned"] > 0.6 * counts.total(), counts
+    assert counts["returned"] > 0.3 * counts.total(), counts
 
 
 def outcome_of_rust(call: Any) -> tuple[Any, BaseException | None]:

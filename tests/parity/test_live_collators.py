@@ -92,7 +92,7 @@ def test_batches_without_chance_are_equal(name: str, certain: dict[str, Any], te
         counts[returned] += 1
 
     each()
-    assert counts[True] >= 0.6 * sum(counts.values()), counts
+    assert counts[True] >= 0.3 * sum(counts.values()), counts
 
 
 @pytest.mark.parametrize("tensors", TENSORS)
