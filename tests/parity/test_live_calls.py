@@ -16,7 +16,7 @@ from tests.conftest import examples
 from tests.parity.programs import METHODS, Call, Made, Program, compare, programs, run, tokenizers
 from tests.strategies import ADDITIONAL, Change
 
-AT_LEAST = 0.6  # share of the calls that return equal values
+AT_LEAST = 0.4  # share of the calls that return equal values
 
 
 def test_programs_have_the_same_outcomes(kernel: str) -> None:

@@ -61,5 +61,5 @@ def test_ids_that_differ_show_in_the_fingerprint_and_in_a_part_of_the_comparison
         assert_fingerprints_tell_whether_ids_differ(made(recipe), made(other), texts)
 
     run()
-    assert RAN["made"] > RAN["refused"], RAN
+    assert RAN["made"] > 0.2 * RAN["refused"], RAN
     assert min(RAN["same"], RAN["different"]) > 0, RAN

@@ -117,7 +117,7 @@ def test_texts_keep_their_tokens_whatever_the_vocabulary():
             check_texts(tokenizer, again, trimmed.ids, texts)
 
     check()
-    assert trimmed_count >= often(60) // 2
+    assert trimmed_count >= often(60) // 5
 
 
 @pytest.mark.parametrize("name", KINDS)
