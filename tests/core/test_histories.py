@@ -19,6 +19,7 @@ import logging
 import pickle
 import re
 import tempfile
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,7 +27,7 @@ from typing import Any
 
 import pytest
 import transformers
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -38,7 +39,7 @@ from hypothesis.stateful import (
 
 import trietok
 from tests import strategies
-from tests.conftest import examples, often, using_kernel
+from tests.conftest import PROFILE, examples, often, using_kernel
 from tests.kernel import installed_kernel
 from tests.strategies import (
     ADDITIONAL,
@@ -53,12 +54,17 @@ from tests.strategies import (
 
 WITH_KERNEL = installed_kernel.is_there()
 SIDES = (*(["compiled"] if WITH_KERNEL else []), "plain", "methods")
-PROBES = ["un[X]aff able <a> new york", "hello, ab!abc [CLS] xab", "É 世界 COVID-19 the ##b"]
+# With words that become others where they are special, or never split.
+PROBES = [
+    "un[X]aff able <a> new york hello, ab!abc [CLS] xab",
+    "É 世界 COVID-19 HELLO Zz ΟΔΟΣ a.b Ph.D. a!b the ##b",
+]
 KEPT_TEXTS = 3  # so many of the latest texts are encoded again after each step
 TERM_WORDS = ["new", "york", "of", "the", "ab", "abc", "É", "世", "st.", "x"]
 TERMS = st.lists(st.sampled_from(TERM_WORDS), min_size=2, max_size=4).map(" ".join)
 OWN_KINDS = ["any", "any", "remove", "remove", "assign", "limit"]
 REMOVED = "remove what is there"
+IN_PLACE = "never_split.add"
 # What an attribute of a stage may be set to while the tokenizer is in use.
 STAGES: dict[str, tuple[Any, ...]] = {
     "basic_tokenizer.do_lower_case": (False, True),
@@ -67,7 +73,7 @@ STAGES: dict[str, tuple[Any, ...]] = {
     "basic_tokenizer.never_split": ({"hello"}, {"new york", "a.b"}, set()),
     "wordpiece_tokenizer.max_input_chars_per_word": (2, 4, 100),
     "do_basic_tokenize": (False, True),
-    "never_split.add": tuple(strategies.NEVER_SPLIT),
+    IN_PLACE: tuple(strategies.NEVER_SPLIT),
 }
 # What a method that is replaced on the tokenizer itself returns for the original's result.
 HOOKS: dict[str, dict[str, Callable[[Any], Any]]] = {
@@ -200,6 +206,12 @@ def trie_is_wrong(theirs: Any, text: str) -> bool:
     return list(filter(None, pieces)) != list(filter(None, theirs.tokens_trie.split(text)))
 
 
+def simplified(content: str) -> str:
+    """A token without capitals, marks and space around."""
+    decomposed = unicodedata.normalize("NFD", content.lower())
+    return "".join(char for char in decomposed if not unicodedata.combining(char)).strip()
+
+
 # ---- the machine ---------------------------------------------------------------------------------
 
 
@@ -323,6 +335,8 @@ class History(RuleBasedStateMachine):
                 assert result == len(new)
         elif kind == "remove" and not argument[1]:
             assert self.tokenizer.max_id == max_id  # so that the id is not given again
+        if kind == "remove":
+            assert gone.isdisjoint(self.tokenizer.all_special_tokens)
 
     # ---- changes ---------------------------------------------------------------------------------
 
@@ -413,8 +427,9 @@ class History(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def change_setting(self, data):
-        settings = [*strategies.SETTINGS, *(STAGES if self.has_stages() else ())]
-        name = data.draw(st.sampled_from(settings))
+        kinds: list[list[str]] = [[*strategies.SETTINGS]]
+        kinds += [[*STAGES], [IN_PLACE]] if self.has_stages() else []
+        name = data.draw(st.sampled_from(kinds).flatmap(st.sampled_from))
         self.has_other_settings = True
         if name in strategies.SETTINGS:
             value = data.draw(st.sampled_from(strategies.SETTINGS[name]))
@@ -422,7 +437,7 @@ class History(RuleBasedStateMachine):
             return
         value = data.draw(st.sampled_from(STAGES[name]))
         for tokenizer in filter(None, (*self.sides.values(), self.theirs)):
-            if name == "never_split.add":  # in place, which no attribute tells
+            if name == IN_PLACE:  # which no attribute tells
                 tokenizer.basic_tokenizer.never_split.add(value)
             else:
                 stage, _, attribute = name.rpartition(".")
@@ -530,7 +545,12 @@ class History(RuleBasedStateMachine):
 
     def load_in_transformers(self, folder: Path, other: Path) -> None:
         """Their own save has the same tokens when it is loaded; trietok's has the same ids there."""
-        if self.is_odd or self.has_own_flags:
+        tokens = self.tokenizer.added_tokens_decoder.values()
+        contents = [simplified(token.content) for token in tokens if token.normalized]
+        # Of two tokens that are equal once normalized, transformers finds another one when it has
+        # loaded them (docs/hf_compatibility.md).
+        if self.is_odd or self.has_own_flags or len({*contents}) < len(contents):
+            self.theirs = None
             return
         kind = getattr(transformers, NAMES[self.profile])
         loaded = kind.from_pretrained(folder)
@@ -564,14 +584,19 @@ OWN = [REMOVED, "assign", "pieces", "keep", "limit rows"]
 
 
 ORACLES = ["call", "hook", "pickle", "deepcopy", "load, the same", "load in transformers"]
-RUNS_AT_MOST = 10  # of the machine: more than one only where no history had some kind of change
+RUNS_AT_MOST = 12  # of the machine: more than one only where no history had some kind of change
 
 
 @pytest.mark.parametrize("profile", ["slow", "fast"])
 def test_no_history_makes_two_ways_to_the_same_tokenizer_differ(profile):
     ran: Counter[str] = Counter()
     machine = type("Machine", (History,), {"profile": profile, "ran": ran})
-    chosen = settings(examples(60), stateful_step_count=20, report_multiple_bugs=False)
+    phases = (Phase.reuse, Phase.generate)
+    if PROFILE == "nightly":  # it takes five minutes
+        phases += (Phase.shrink,)
+    chosen = settings(
+        examples(60), stateful_step_count=15, report_multiple_bugs=False, phases=phases
+    )
     least = often(4)
     for _ in range(RUNS_AT_MOST):
         run_state_machine_as_test(machine, settings=chosen)
