@@ -612,6 +612,8 @@ DEPARTURES: list[tuple[int, Callable[[Case], bool]]] = [
         ),
     ),
     (29, lambda c: raises(c, trietok.SpecialTokenError) and roles_are_missing(c)),
+    # an unknown token that is an added token has no id among the entries
+    (29, lambda c: c.our_error is None and c.their_error is not None and None in flat(c.got)),
     (
         29,
         lambda c: (
