@@ -274,6 +274,30 @@ def make_edits(folder: Path, edits: dict[str, Any]) -> None:
         (folder / edits["without"]).unlink()
 
 
+@pytest.mark.parametrize("lstrip", [False, True])
+@pytest.mark.parametrize("arguments", [{}, {"mask_token": "<a>"}])
+def test_a_role_argument_equal_to_the_token_of_tokenizer_json_leaves_the_one_of_the_config(
+    tmp_path, arguments, lstrip
+):
+    """The Rust library ignores a token that it had before; another one replaces the config's."""
+    path = vocabulary_file("every role", tmp_path)
+    transformers.BertTokenizerFast(str(path)).save_pretrained(tmp_path / "saved")
+
+    def change(config: dict[str, Any]) -> None:
+        decoder = config["added_tokens_decoder"].values()
+        next(token for token in decoder if token["content"] == "[MASK]")["single_word"] = True
+
+    edit(tmp_path / "saved" / "tokenizer_config.json", change)
+
+    def load(library: Any) -> Any:
+        token = library.AddedToken("[MASK]", lstrip=lstrip, normalized=False)
+        loads = library.BertTokenizerFast.from_pretrained
+        return loads(tmp_path / "saved", additional_special_tokens=[token], **arguments)
+
+    both = loaded(load, ["the [MASK] the[MASK]"], Counter())
+    assert both.outcome == "alike", both.detail
+
+
 def test_an_edited_directory_of_a_fast_tokenizer_loads_alike():
     counts: Counter[str] = Counter()
     added = st.lists(

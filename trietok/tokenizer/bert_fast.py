@@ -86,8 +86,9 @@ class RustProfile(BertTokenizer):
         self._file: TokenizerJson | None = None
         # settings of a tokenizer.json that do not count
         self.overridden: tuple[tuple[str, bool | None], ...] = ()
-        # tokens of tokenizer_config.json, used while the tokenizer is made
+        # tokens of tokenizer_config.json and those that they replace, while the tokenizer is made
         self._saved: dict[str, AddedToken] = {}
+        self._replaced: dict[str, AddedToken] = {}
         self._saved_ids = sorted(kwargs.get("added_tokens_decoder") or ())
         given = kwargs.pop("tokenizer_object", None)
         if kwargs.pop("from_slow", False):
@@ -128,7 +129,7 @@ class RustProfile(BertTokenizer):
             self.decoder: Any = WordPieceDecoder()
         else:
             self.post_processor, self.decoder = self._file.post_processor, self._file.decoder
-        self._file, self._saved_ids, self._saved = None, [], {}
+        self._file, self._saved_ids, self._saved, self._replaced = None, [], {}, {}
 
     def _read_file(
         self, tokenizer_file: str | os.PathLike[str], given: Any, kwargs: dict[str, Any]
@@ -416,6 +417,7 @@ class RustProfile(BertTokenizer):
             for i, token in marked.items()
             if there.get(i) is not token and there.get(i) != token
         }
+        self._replaced = {there[i].content: there[i] for i in new if i in there}
         self._changes.table = table.replace(added=added.with_tokens(new))
 
     def record(self) -> dict[str, Any]:
@@ -427,19 +429,18 @@ class RustProfile(BertTokenizer):
 
     def _add_role_tokens(self) -> None:
         """Add the tokens of the roles, except for those that exist already, or were saved with the
-        same flags.
+        same flags, or replaced in favour of saved ones.
         """
         table = self._table
         there = table.added.encoder
-        to_add = [
-            token
-            for token in self.all_special_tokens_extended
-            if (
-                self._saved.get(str(token)) != token
-                if isinstance(token, AddedToken)
-                else token not in there
-            )
-        ]
+
+        def is_new(token: Token) -> bool:
+            if not isinstance(token, AddedToken):
+                return token not in there
+            replaced = self._replaced.get(token.content)
+            return token != self._saved.get(token.content) and token.as_special() != replaced
+
+        to_add = [*filter(is_new, self.all_special_tokens_extended)]
         self._changes.table = table.replace(roles=self._marked_roles())
         self._add_tokens(to_add, special_tokens=True)
 
