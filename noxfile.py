@@ -108,8 +108,7 @@ def clients(session: nox.Session, transformers: int) -> None:
         _install(session, "[ja]", *LIBRARIES, *LIBRARIES_OF_4, TORCH)
         # it asks for an older transformers, and works with this one
         session.install("--no-deps", "spacy-transformers")
-        more = ["tests/parity/test_japanese_live.py"]
-        more += ["--may-skip", UNTRIED]
+        more = ["tests/parity/test_japanese_live.py", "--may-skip", UNTRIED]
     else:
         _install(session, "", *LIBRARIES, "transformers>=5,<6", "model2vec", TORCH)
         more = ["--may-skip", UNTRIED_WITH_5]

@@ -17,7 +17,6 @@ from __future__ import annotations
 import copy
 import logging
 import pickle
-import re
 import tempfile
 import unicodedata
 from collections import Counter
@@ -41,9 +40,9 @@ import trietok
 from tests import strategies
 from tests.conftest import PROFILE, examples, using_kernel
 from tests.kernel import installed_kernel
+from tests.parity.comparing import is_alike, plain_fields, trie_is_wrong
 from tests.strategies import (
     ADDITIONAL,
-    FIELDS,
     NEAR_CONTENTS,
     ROLES,
     Change,
@@ -116,15 +115,6 @@ def quiet() -> Iterator[None]:
 # ---- what is compared ----------------------------------------------------------------------------
 
 
-def plain_fields(value: Any) -> Any:
-    """Added tokens of either library as their fields, at any depth."""
-    if isinstance(value, dict):
-        return {key: plain_fields(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain_fields(item) for item in value]
-    return {name: getattr(value, name) for name in FIELDS} if hasattr(value, "lstrip") else value
-
-
 def state_of(tokenizer: Any) -> dict[str, Any]:
     """What a tokenizer of either library says of its tokens."""
     return {
@@ -181,29 +171,6 @@ def summary(tokenizer: Any) -> dict[str, Any]:
 def assert_same(summary: dict[str, Any], before: dict[str, Any]) -> None:
     for name, value in before.items():
         assert summary[name] == value, name
-
-
-def is_alike(theirs: Exception, ours: Exception) -> bool:
-    """Whether code that catches transformers' error catches trietok's."""
-    if isinstance(theirs, (AssertionError, IndexError)):
-        return isinstance(ours, trietok.TrietokError)
-    built_in = next(kind for kind in type(theirs).__mro__ if kind.__module__ == "builtins")
-    return isinstance(ours, built_in)
-
-
-def trie_is_wrong(theirs: Any, text: str) -> bool:
-    """Whether transformers' slow tokenizer does not split a text leftmost-longest, as it documents
-    and trietok does.
-    """
-    contents = sorted(theirs.added_tokens_encoder, key=len, reverse=True)
-    if getattr(theirs, "do_lower_case", False):
-        kept = [*theirs.all_special_tokens]
-        decoder = theirs.added_tokens_decoder.values()
-        kept += [token.content for token in decoder if not token.special and token.normalized]
-        pattern = "(" + "|".join(map(re.escape, kept)) + ")|(.+?)"
-        text = re.sub(pattern, lambda match: match[1] or match[2].lower(), text)
-    pieces = re.split("(" + "|".join(map(re.escape, contents)) + ")", text)
-    return list(filter(None, pieces)) != list(filter(None, theirs.tokens_trie.split(text)))
 
 
 def simplified(content: str) -> str:

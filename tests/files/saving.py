@@ -254,11 +254,6 @@ def calls_ended(pipe: int) -> int | None:
         return 0
 
 
-def without_flushing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is flushed to the disk, for tests of many saves that no power failure follows."""
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-
-
 def run_or_skip(*command: str) -> None:
     """Run a command of the system that needs root and may be forbidden even then."""
     name = command[0]

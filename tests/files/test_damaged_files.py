@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 
 import trietok
+from tests.files.saving import FILES
 from tests.vocabulary.faults import FAULTS
 from trietok import (
     AddedToken,
@@ -176,13 +177,6 @@ CONTENTS = {  # what it is → its bytes, and a part of the message
     "UTF-16, big end first": (b"\xfe\xff" + "東\n".encode("utf-16-be"), "text in UTF-16"),
     "SentencePiece": (b"\n\x0e\n\x05<unk>\x15\0\0\0\0\x18\x02\n", "a SentencePiece model"),
 }
-FILES = (
-    "vocab.txt",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "tokenizer.json",
-)
 LINES = (FAULTS / "base" / "vocab.txt").read_text(encoding="utf-8").splitlines()
 
 

@@ -19,6 +19,7 @@ import trietok
 from tests import strategies
 from tests.conftest import examples
 from tests.parity.comparing import different, outcome, state_of
+from tests.parity.directories import contents
 from tests.parity.programs import Call, change, compare, tokenizers
 from tests.strategies import BOOL, NEAR_CONTENTS, OPTIONAL_BOOL, Change
 
@@ -52,15 +53,6 @@ def settings_of(tokenizer: Any) -> dict[str, Any]:
         "tokenize_chinese_chars": basic.tokenize_chinese_chars,
         "extra_special_tokens": dict(tokenizer.extra_special_tokens),
     }
-
-
-def contents(value: Any) -> Any:
-    """The tokens of special_tokens_map.json without their flags."""
-    if isinstance(value, dict):
-        if "content" in value:
-            return value["content"]
-        return {key: contents(item) for key, item in value.items()}
-    return [contents(item) for item in value] if isinstance(value, list) else value
 
 
 def files_in(directory: str) -> dict[str, Any]:
