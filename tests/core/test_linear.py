@@ -96,14 +96,19 @@ def memory(call: Callable[[], Any]) -> int:
 
 
 def assert_linear(
-    use: Callable[[str], Any], text_of: Callable[[int], str], measure: Any, size: int, spare: int
+    use: Callable[[str], Any],
+    text_of: Callable[[int], str],
+    measure: Any,
+    size: int,
+    spare: int,
+    times: int = 4,
 ) -> None:
     """Four times the characters cost at most eight times as much; sixteen would be quadratic."""
-    texts = [text_of(size * factor) for factor in (1, 4)]
+    texts = [text_of(size), text_of(size * times)]
     for text in texts:
         use(text)  # what is built once is built
     few, many = (measure(lambda text=text: use(text)) for text in texts)
-    assert many <= 8 * few + spare, (few, many)
+    assert many <= times**1.5 * few + spare, (few, many)
 
 
 def call(tokenizer: Any, **options: Any) -> Callable[[str], Any]:
@@ -146,7 +151,8 @@ def test_a_run_of_marks_costs_processor_time_in_proportion(kernel, kind, name):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_text_costs_memory_in_proportion_to_its_length(kernel, kind, name):
     tokenizer = kind.from_pretrained("trietok-en", **NO_LIMIT)
-    assert_linear(spans(tokenizer), TEXTS[name], memory, 8_000, spare=20_000)
+    # What grows in steps, such as tables of what is remembered, hides it at four times the length.
+    assert_linear(spans(tokenizer), TEXTS[name], memory, 4_000, spare=20_000, times=16)
 
 
 @pytest.mark.benchmark
