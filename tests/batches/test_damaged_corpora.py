@@ -436,7 +436,7 @@ def test_any_other_value_in_a_manifest_is_an_error_or_does_no_harm(
     assert errors > len(cases) // 5, seed
 
 
-@pytest.mark.parametrize("is_over", [True, False])
+@pytest.mark.parametrize("is_over", [True, pytest.param(False, marks=pytest.mark.faults)])
 @pytest.mark.parametrize("damage", ["gone", "cut off", "overwritten", "flipped"])
 def test_a_damaged_file_of_a_run_is_an_error_or_made_again(
     run, rows_of_corpus, tmp_path, is_over, damage

@@ -20,7 +20,7 @@ import pytest
 
 from tests.batches.shards import contents, finished, rejects_in, rows_in, write
 from tests.cli.commands import environment, posix
-from tests.conftest import often
+from tests.conftest import assert_share, often
 from trietok import BertTokenizer, InputError, TrietokError, encode_files
 
 
@@ -193,15 +193,18 @@ def compare_with_a_fresh_run(english, tmp_path, seed, first_run, moments):
 
 
 def test_a_stopped_run_goes_on_with_other_files_as_a_fresh_one(english, tmp_path):
-    tally = Counter()
-    for _ in range(often(60)):
+    tally, runs = Counter(), often(60)
+    for _ in range(runs):
         seed = random.randrange(1 << 32)
         tally.update(compare_with_a_fresh_run(english, tmp_path / "here", seed, run_and_stop, 12))
     changes = {"copy", "rename", "swap", "append", "edit", "remove", "touch"}
-    assert {*changes, "stopped", "some shards were kept"} <= {*tally}, tally
+    assert_share(len(changes & {*tally}), len(changes), 0.5)
+    assert_share(tally["stopped"], runs, 0.4)
+    assert_share(tally["some shards were kept"], runs, 0.2)
 
 
 @posix
+@pytest.mark.faults
 def test_a_run_that_is_killed_at_any_renaming_of_its_end_is_made_whole(english, tmp_path):
     """Shards get other numbers, some are new and some go."""
     english(["the people"] * 10_000)

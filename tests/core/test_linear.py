@@ -1,13 +1,13 @@
-"""Texts made to be slow: four times the characters take about four times the steps, in both classes,
-with the kernel and in plain Python.
+"""Texts made to be slow: four times the characters take about four times the steps, in both classes.
 
 A step is a call that Python makes, which does not depend on the machine. What is done in C makes
-none: the tests that are marked as benchmarks compare the processor time of that, at sizes of which
-a quadratic cost would take sixteen times as long. They run at night.
+none: the tests that are marked as benchmarks compare the processor time and the memory of that, with
+the kernel and in plain Python. They run at night.
 """
 
 from __future__ import annotations
 
+import functools
 import random
 import sys
 import time
@@ -111,6 +111,12 @@ def assert_linear(
     assert many <= times**1.5 * few + spare, (few, many)
 
 
+@functools.cache
+def built_in(kind: Any, kernel: str) -> Any:
+    """The tokenizer that the tests with this kernel share."""
+    return kind.from_pretrained("trietok-en", **NO_LIMIT)
+
+
 def call(tokenizer: Any, **options: Any) -> Callable[[str], Any]:
     """A call with a text, each time as if it were the first."""
 
@@ -131,8 +137,8 @@ def chunks(tokenizer: Any) -> Callable[[str], Any]:
 
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_text_costs_steps_in_proportion_to_its_length(kernel, kind, name):
-    tokenizer = kind.from_pretrained("trietok-en", **NO_LIMIT)
+def test_a_text_costs_steps_in_proportion_to_its_length(plain_kernel, kind, name):
+    tokenizer = built_in(kind, "plain")
     for use in (spans(tokenizer), chunks(tokenizer)):
         assert_linear(use, TEXTS[name], steps, 300, spare=800)
 
@@ -141,7 +147,7 @@ def test_a_text_costs_steps_in_proportion_to_its_length(kernel, kind, name):
 @pytest.mark.parametrize("name", [name for name in TEXTS if "mark" in name or "Tibetan" in name])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_run_of_marks_costs_processor_time_in_proportion(kernel, kind, name):
-    tokenizer = kind.from_pretrained("trietok-en", **NO_LIMIT)
+    tokenizer = built_in(kind, kernel)
     for use in (call(tokenizer), spans(tokenizer)):
         assert_linear(use, TEXTS[name], milliseconds, 8_000, spare=60)
 
@@ -150,7 +156,7 @@ def test_a_run_of_marks_costs_processor_time_in_proportion(kernel, kind, name):
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_text_costs_memory_in_proportion_to_its_length(kernel, kind, name):
-    tokenizer = kind.from_pretrained("trietok-en", **NO_LIMIT)
+    tokenizer = built_in(kind, kernel)
     # What grows in steps, such as tables of what is remembered, hides it at four times the length.
     assert_linear(spans(tokenizer), TEXTS[name], memory, 4_000, spare=20_000, times=16)
 

@@ -1,5 +1,5 @@
 """A user's mistake is an error of trietok's own that says what is wrong and where, with the slow and
-the fast tokenizer, with the kernel and without; and it changes nothing.
+the fast tokenizer; and it changes nothing.
 """
 
 from __future__ import annotations
@@ -31,23 +31,22 @@ NAMES = {"trietok": trietok, "np": np, "__file__": __file__}
 
 
 @functools.cache
-def shared(kind, kernel):
+def shared(kind):
     tokenizer = kind.from_pretrained("trietok-en")
     for options in ({"max_length": 9, "padding": True}, {"max_length": 3}, {"padding": False}):
         tokenizer("a b", truncation=True, **options)  # what equals valid options is refused too
         tokenizer.encode("a b", truncation=True, **options)
-    return tokenizer
+    return tokenizer, tokenizer.fingerprint()
 
 
 @pytest.fixture(params=[BertTokenizer, BertTokenizerFast])
-def refused(request, kernel, tmp_path):
+def refused(request, tmp_path):
     """A function that runs code with a mistake and returns the error: in the code `t` is a tokenizer,
     `K` its class and `empty` a directory without files.
     """
 
     def run(code, kind, words):
-        tokenizer = shared(request.param, kernel)
-        before = tokenizer.fingerprint()
+        tokenizer, before = shared(request.param)
         names = {**NAMES, "t": tokenizer, "K": request.param, "empty": str(tmp_path)}
         with pytest.raises(kind) as caught:
             eval(code, names)

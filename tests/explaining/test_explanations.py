@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trietok
-from tests.conftest import examples
+from tests.conftest import assert_share, examples
 from tests.explaining.test_notebooks import sound
 from tests.strategies import (
     CALL_OPTIONS,
@@ -140,9 +140,11 @@ def test_an_explanation_has_the_ids_of_its_call_and_states_what_is_true(kind):
         tally.update(stage.name for each in explained.texts for stage in each.stages)
 
     compare()
-    assert tally["compared"] >= 0.3 * (tally["compared"] + tally["refused"]), tally
-    assert {"wordpiece", "unknown", "added", "special"} <= {*tally}, tally
-    assert {"clean", "chinese", "accents", "punctuation"} <= {*tally}, tally
+    assert_share(tally["compared"], tally["compared"] + tally["refused"], 0.4)
+    for kind in ("wordpiece", "unknown", "added", "special"):
+        assert_share(tally[kind], tally["compared"], 0.2)
+    for stage in ("clean", "chinese", "accents", "punctuation"):
+        assert_share(tally[stage], tally["compared"], 0.2)
 
 
 @examples(60)
@@ -178,5 +180,5 @@ def test_two_explanations_differ_where_their_tokens_do():
         tally.update(part.why.partition(" ")[0] for part in differing)
 
     compare()
-    assert tally["same"] > 3, tally
-    assert tally["other"] > 5, tally
+    for kind in ("same", "other"):
+        assert_share(tally[kind], tally["same"] + tally["other"], 0.1)

@@ -14,7 +14,7 @@ import signal
 import struct
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import pytest
@@ -145,9 +145,9 @@ def writers(small, vocab_file, tmp_path) -> dict[str, Writer]:
     }
 
 
+SLOW_SAVES = ("slow save", "slow save into a new directory")
 WRITERS = (
-    "slow save",
-    "slow save into a new directory",
+    *SLOW_SAVES,
     "fast save",
     "fast save into a new directory",
     "slow save over a fast one",
@@ -162,17 +162,25 @@ WRITERS = (
     "command add",
     "command trim",
 )
-SLOW_SAVES = WRITERS[:2]
+# The others write with the same functions; they are tried at night.
+ALWAYS = ("slow save over a fast one", "fast save into a new directory", "command add")
 # FileError is what each promises; those that begin in a folder of the system's own may raise its
 # OSError, and a command exits with its number.
 ERRORS = ("FileError", "OSError", "AssertionError: exit code")
+
+
+def writers_of_a_run(names: Iterable[str]) -> list[Any]:
+    """Parameters: the writers that every run tries, and others that are marked."""
+    return [
+        name if name in ALWAYS else pytest.param(name, marks=pytest.mark.faults) for name in names
+    ]
 
 
 def listed(path: pathlib.Path) -> list[str]:
     return sorted(os.listdir(path)) if path.is_dir() else [path.name]
 
 
-@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("name", writers_of_a_run(WRITERS))
 @pytest.mark.parametrize(
     "kills", [2, pytest.param(often(50, 300), marks=pytest.mark.faults)], ids=["few", "many"]
 )
@@ -251,17 +259,14 @@ def test_a_directory_outlives_kills_one_after_another(small, tmp_path):
         assert load_slow(path) == states[number]
 
 
-REFUSED_CHANGES = [
-    *((name, "full") for name in WRITERS),
-    *((name, "broken") for name in WRITERS if name != "fast save over a slow one"),
-]
-
-
-@pytest.mark.parametrize(("name", "failure"), REFUSED_CHANGES)
+@pytest.mark.parametrize("failure", ["full", "broken"])
+@pytest.mark.parametrize("name", writers_of_a_run(WRITERS))
 def test_a_writer_that_the_disk_refuses_raises_and_the_old_files_stay(
     writers, tmp_path, name, failure
 ):
     """A full disk refuses all that needs room from a change on, a broken one a single change."""
+    if (name, failure) == ("fast save over a slow one", "broken"):
+        pytest.xfail("the save may return where loading then raises")
     prepare, write, read = writers[name]
     prepare(tmp_path / "whole")
     old = found(read, tmp_path / "whole")
@@ -287,7 +292,12 @@ def test_a_writer_that_the_disk_refuses_raises_and_the_old_files_stay(
 
 
 @pytest.mark.parametrize("is_killed", [True, False])
-@pytest.mark.parametrize("name", [*SLOW_SAVES, "vocabulary", "lock file", "tokenizer.json"])
+@pytest.mark.parametrize(
+    "name",
+    writers_of_a_run(
+        [*SLOW_SAVES, "slow save over a fast one", "vocabulary", "lock file", "tokenizer.json"]
+    ),
+)
 def test_a_write_that_breaks_off_in_the_middle_of_a_file_leaves_the_old_files(
     writers, tmp_path, name, is_killed
 ):

@@ -15,7 +15,7 @@ import tempfile
 
 import pytest
 
-from tests.conftest import often
+from tests.conftest import assert_share, often
 from tests.files.mutants import DAMAGES, judge, mutant, sound
 
 LOADERS = ["BertTokenizer", "BertTokenizerFast", "AutoTokenizer"]
@@ -45,9 +45,10 @@ def test_damaged_directories_load_consistently_or_are_refused(tmp_path, count):
         loaded += bool(judged.loaded)
         refused += len(judged.loaded) < len(LOADERS)
         damages.update(step.partition("(")[0] for step in steps[1:])
-    assert loaded >= 0.1 * number, f"{loaded} of {number} were loaded"
-    assert refused >= 0.1 * number, f"{refused} of {number} were refused"
-    assert set(damages) == {damage.__name__ for damage in DAMAGES}
+    assert_share(loaded, number, 0.2)
+    assert_share(refused, number, 0.2)
+    for damage in DAMAGES:
+        assert_share(damages[damage.__name__], number, 0.05)
 
 
 if __name__ == "__main__":

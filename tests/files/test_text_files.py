@@ -230,6 +230,7 @@ def packed(name: str, lines: list[bytes]) -> bytes:
     return gzip.compress(raw, 1) if name.endswith(".gz") else raw
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("name", ["a.txt.gz", "a.csv.gz"])
 def test_a_line_of_any_length_takes_bounded_memory(file, name):
     """The error names the line; who leaves such lines out reads on behind it."""

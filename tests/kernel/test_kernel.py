@@ -135,7 +135,7 @@ CONTEXTS = (
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("step", [389, pytest.param(11, marks=pytest.mark.parity)])
+@pytest.mark.parametrize("step", [997, pytest.param(11, marks=pytest.mark.parity)])
 def test_kernel_equals_plain_python_on_code_points_in_context(kind, variant, step):
     """On every `step`-th one, from a random one on; surrogates and what is not assigned alone."""
     pair = twins(kind, variant, directory_of("trietok-multi"))
@@ -184,7 +184,7 @@ def test_kernel_equals_plain_python_on_hard_texts(kind, variant):
     "token", ["café", "é", "e\u0301", "\u0316", "\u1100\u1161", "가", "σ", "[\u0301"]
 )
 def test_marks_around_an_added_token_neither_hide_nor_make_it(kind, token):
-    decomposed = unicodedata.normalize("NFD", token)
+    decomposed, seed = unicodedata.normalize("NFD", token), random.randrange(2**32)
     forms = (token, decomposed, token.upper(), f"{decomposed}\u0301", f"x{decomposed}\u0316")
     some_texts = [
         f"{front}{form}{back}"
@@ -192,8 +192,9 @@ def test_marks_around_an_added_token_neither_hide_nor_make_it(kind, token):
         for front in ("", "a", "\u0316")
         for back in ("", "\u200b\u0301", *MARKED[1:])
     ]
+    some_texts = random.Random(seed).sample(some_texts, min(len(some_texts), often(150)))
     for variant in ("uncased", "cased, accents stripped"):
-        assert twins(kind, variant, characters(), token).different(some_texts) == []
+        assert twins(kind, variant, characters(), token).different(some_texts) == [], seed
 
 
 LONG_TERMS = ("covid19", "<ent>", "o-o", "New-York", "ab" * 60, "-" * 2000)
@@ -208,7 +209,7 @@ def test_an_added_token_is_found_at_any_place_of_ascii(kind):
     some_texts += [f"{NO_TERM} {text} {NO_TERM}" for text in TERM]
     assert pair.different(some_texts) == []
     for token in ("o-o", "ab" * 60, "-" * 2000):
-        places = [*range(140, 260), *range(500, 520), 1190]
+        places = [*range(140 + random.randrange(4), 260, 4), *range(500, 520, 3), 1190]
         some_texts += [f"{'.' * at}{token}{'[' * (1200 - at)}" for at in places]
     assert pair.plain(some_texts).input_ids == pair.compiled(some_texts).input_ids
 

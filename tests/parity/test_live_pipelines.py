@@ -12,6 +12,7 @@ import json
 import random
 import tempfile
 import unicodedata
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from tokenizers import (
 )
 
 import trietok
-from tests.conftest import examples, often
+from tests.conftest import assert_share, examples, often
 from tests.parity.comparing import directory_named, unless_panic
 from tests.strategies import is_valid, marked_texts
 
@@ -173,7 +174,7 @@ def loaded(rust: Tokenizer, directory: str) -> Any:
 
 
 def test_random_pipelines_give_the_ids_tokens_and_spans_of_tokenizers() -> None:
-    counts = {"equal": 0, "panic": 0}
+    counts: Counter[str] = Counter()
 
     @examples(120)
     @given(pipelines(), st.lists(TEXTS, min_size=10, max_size=20), TEXTS)
@@ -196,7 +197,7 @@ def test_random_pipelines_give_the_ids_tokens_and_spans_of_tokenizers() -> None:
             assert again.encode(text, second) == want[0], text
 
     each()
-    assert counts["equal"] >= 0.8 * sum(counts.values()), counts
+    assert_share(counts["equal"], counts.total(), 0.9)
 
 
 @examples(30)
@@ -256,24 +257,25 @@ ADDED = [
     AddedToken("<<r>>", normalized=False, rstrip=True),
 ]
 BLOCK = 5_000  # characters in a vocabulary
+SEED = random.randrange(10**6)
 
 
+@functools.cache
 def sampled_characters(seed: int) -> list[str]:
-    """Every 1,999th character, at night every 11th; some marks, and some that are composed."""
-    stride = often(1_999, nightly=11)
+    """Every 3,999th character, at night every 11th; some marks, and some that are composed."""
+    stride = often(3_999, nightly=11)
     rest = random.Random(seed).randrange(stride)
     characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code <= 0xDFFF]
     composed = [char for char in characters if unicodedata.normalize("NFKD", char) != char]
     marks = [char for char in characters if unicodedata.combining(char)]
-    return sorted({*characters[rest::stride], *marks[rest % 3 :: 3], *composed[rest % 61 :: 61]})
+    return sorted({*characters[rest::stride], *marks[rest % 9 :: 9], *composed[rest % 61 :: 61]})
 
 
 @pytest.mark.parametrize("name", COMPONENTS)
 def test_code_points_are_treated_as_by_tokenizers(name: str, tmp_path: Path) -> None:
     """Each component alone: what is left of a character shows in the tokens and the spans."""
-    component, seed = COMPONENTS[name], random.randrange(10**6)
-    characters = sampled_characters(seed)
-    assert len(characters) > 800
+    component, characters = COMPONENTS[name], sampled_characters(SEED)
+    assert len(characters) > 400
     for first in range(0, len(characters), BLOCK):
         block = characters[first : first + BLOCK]
         parts = {*block, *"abexyz", "\u0301", *unicodedata.normalize("NFKD", "".join(block))}
@@ -294,7 +296,7 @@ def test_code_points_are_treated_as_by_tokenizers(name: str, tmp_path: Path) -> 
         found = ours(texts, return_offsets_mapping=True)
         for number, want in enumerate(wanted):
             got = found.input_ids[number], found.tokens(number), found.offset_mapping[number]
-            assert got == (want.ids, want.tokens, want.offsets), (seed, ascii(texts[number]))
+            assert got == (want.ids, want.tokens, want.offsets), (SEED, ascii(texts[number]))
 
 
 # ---- objects and published models ----------------------------------------------------------------

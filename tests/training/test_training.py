@@ -10,12 +10,13 @@ import pickle
 import random
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.conftest import examples, often, using_kernel
+from tests.conftest import assert_share, examples, often, using_kernel
 from tests.training import pair_merging
 from trietok import (
     AddedToken,
@@ -57,7 +58,7 @@ def trained(counts, **options):
 
 
 def test_incremental_merges_equal_a_full_recount(kernel):
-    kinds = set()
+    kinds: Counter[str] = Counter()
 
     @examples(100)
     @given(words, st.integers(5, 60), st.integers(0, 5), st.sampled_from(["", "##"]))
@@ -73,10 +74,10 @@ def test_incremental_merges_equal_a_full_recount(kernel):
             assert bpe.tokenize(word) == merged
         if prefix:
             assert train_wordpiece(counts, special_tokens=[], **options).tokens == expected[0]
-        kinds.update({f"{bool(prefix)} {len(bpe.merges) > 3}"})
+        kinds["some merges" if len(bpe.merges) > 3 else "few"] += 1
 
     compare()
-    assert kinds & {"True True", "False True"}, kinds
+    assert_share(kinds["some merges"], kinds.total(), 0.1)
 
 
 def test_merges_of_long_words_equal_a_full_recount(kernel):

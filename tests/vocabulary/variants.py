@@ -12,9 +12,11 @@ import pathlib
 from typing import Any, NamedTuple
 
 import trietok
+from tests.strategies import directory_of
 from tests.vocabulary.faults import edit
 
 _SAVED: dict[str, str] = {}  # the files of the directory without a change, which is made once
+ENTRIES = 2000  # of `trietok-en` that the directories have
 
 
 class Variant(NamedTuple):
@@ -52,11 +54,11 @@ def _added(**flags: bool) -> dict[str, Any]:
 
 
 def _in_json(**flags: bool) -> dict[str, Any]:
-    return {"added_tokens/5": {"id": 8000, **_added(**flags)}}
+    return {"added_tokens/5": {"id": ENTRIES, **_added(**flags)}}
 
 
 def _in_config(**flags: bool) -> dict[str, Any]:
-    return {"added_tokens_decoder/8000": _added(**flags)}
+    return {f"added_tokens_decoder/{ENTRIES}": _added(**flags)}
 
 
 _SPLIT, _DIGITS = {"type": "BertPreTokenizer"}, {"type": "Digits", "individual_digits": True}
@@ -154,12 +156,14 @@ VARIANTS = {
 
 
 def write_variant(name: str, folder: pathlib.Path) -> pathlib.Path:
-    """Write the directory of a variant: what `BertTokenizerFast` saves of `trietok-en`, with the
-    change.
-    """
+    """Write the directory of a variant: what `BertTokenizerFast` saves, with the change."""
     folder.mkdir(parents=True)
     if not _SAVED:
-        trietok.BertTokenizerFast.from_pretrained("trietok-en").save_pretrained(folder)
+        lines = (directory_of("trietok-en") / "vocab.txt").read_text(encoding="utf-8").split("\n")
+        (folder / "vocab.txt").write_text(
+            "\n".join(lines[:ENTRIES]), encoding="utf-8", newline="\n"
+        )
+        trietok.BertTokenizerFast(folder / "vocab.txt").save_pretrained(folder)
         _SAVED.update({path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()})
     for file, text in _SAVED.items():
         (folder / file).write_text(text, encoding="utf-8", newline="\n")
