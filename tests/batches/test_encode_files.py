@@ -135,7 +135,7 @@ def test_any_files_have_the_rows_of_calls(tmp_path_factory, kernel, kind):
     """
     tokenizer, tally = kind.from_pretrained("trietok-en"), Counter()
 
-    @examples(80)
+    @examples(40)
     @given(st.data(), folders(), CALLS, st.sampled_from([20, 60, 10**6]))
     def compare(data, found, call_options, shard_bytes):
         folder = tmp_path_factory.mktemp("any")

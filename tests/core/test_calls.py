@@ -456,7 +456,7 @@ def test_calls_through_an_overridden_hook_equal_those_of_the_plain_class(kernel,
     returned = collections.Counter()
     text = short_texts()
 
-    @examples(200)
+    @examples(100)
     @given(st.data())
     def compare(data):
         options = data.draw(call_options())
