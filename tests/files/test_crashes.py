@@ -163,7 +163,7 @@ WRITERS = (
     "command trim",
 )
 # The others write with the same functions; they are tried at night.
-ALWAYS = ("slow save over a fast one", "fast save into a new directory", "command add")
+ALWAYS = ("slow save over a fast one", "command add")
 # FileError is what each promises; those that begin in a folder of the system's own may raise its
 # OSError, and a command exits with its number.
 ERRORS = ("FileError", "OSError", "AssertionError: exit code")

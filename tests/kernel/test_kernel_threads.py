@@ -129,7 +129,7 @@ def test_threads_that_share_a_tokenizer_get_the_ids_of_plain_python():
 def test_a_child_of_a_fork_during_a_batch_encodes_as_its_parent(monkeypatch):
     monkeypatch.setenv("TRIETOK_PARALLELISM", "2")
     compiled = new_twins().compiled
-    texts = [f"the people of the united states {number} " * 20 for number in range(500)]
+    texts = [f"the people of the united states {number} " * 20 for number in range(300)]
     expected = compiled(texts).input_ids
     at_work, over = threading.Event(), threading.Event()
 
@@ -141,7 +141,7 @@ def test_a_child_of_a_fork_during_a_batch_encodes_as_its_parent(monkeypatch):
     thread = threading.Thread(target=encode)
     thread.start()
     try:
-        for _ in range(often(20, 40)):
+        for _ in range(often(100)):
             at_work.clear()
             assert at_work.wait(LONGEST)  # a batch has just begun
             child = os.fork()
