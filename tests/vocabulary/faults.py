@@ -5,11 +5,14 @@ where the fault is more than an edit of JSON or of a line, the files that take t
 the base:
 
     about     what went wrong, in a sentence
-    kind "both": vocab.txt and tokenizer.json; "slow": no tokenizer.json; "json": tokenizer.json
-    alone set file → path in its JSON → value; a path is its keys with `/` between. For vocab.txt
-    line → token links file → where it leads, as a symbolic link unset file → paths of keys to take
-    out findings every error and warning of `check`, with a part of the message fix what `fix` does:
-    "mends" it, runs and it "stays", or "refuses"
+    kind      "both": vocab.txt and tokenizer.json; "slow": no tokenizer.json; "json": tokenizer.json
+              alone
+    set       file → path in its JSON → value. A path is its keys with `/` between; for vocab.txt it
+              is a line, and the value a token
+    links     file → where it leads, as a symbolic link
+    unset     file → paths of keys to take out
+    findings  every error and warning of `check`, with a part of the message
+    fix       what `fix` does: "mends" it, runs and it "stays", or "refuses"
 """
 
 from __future__ import annotations
