@@ -258,11 +258,8 @@ def several(term: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
 
 
 def made(library: Any, value: Any) -> Any:
-    """A drawn value with the AddedTokens of that library in it.
-
-    >>> import trietok
-    >>> made(trietok, [{"content": "<a>", "lstrip": True}])
-    [AddedToken('<a>', lstrip=True)]
+    """A drawn value in which the fields of tokens, such as `{"content": "<a>", "lstrip": True}`,
+    are AddedTokens of that library.
     """
     if isinstance(value, dict):
         if "content" in value:

@@ -37,7 +37,7 @@ def test_every_part_is_run():
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_the_examples_of(name):
+def test_the_examples_of_each_part_print_what_the_page_shows(name):
     for package in PARTS[name]:
         needs(package)
     names: dict[str, object] = {}

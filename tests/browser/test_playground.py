@@ -177,7 +177,7 @@ def test_added_tokens_change_the_ids_at_once(open_page, address):
     assert playground.answer(added=[asked[0], asked[2]])["size"] == 8002
 
 
-def test_other_profiles_and_vocabularies_are_compared(open_page, address):
+def test_the_playground_compares_profiles_and_vocabularies(open_page, address):
     playground = open_page(address)
     text = "a\u0378b naïve 東京"
     choose(playground, profile="slow")
@@ -387,7 +387,7 @@ def test_counts_and_all_reasons_are_printed_on_paper(open_page, address):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
-def test_axe_finds_no_serious_fault(browser, serve, axe, scheme, width):
+def test_axe_finds_no_serious_violation(browser, serve, axe, scheme, width):
     context = browser.new_context(
         bypass_csp=True, color_scheme=scheme, viewport={"width": width, "height": 844}
     )

@@ -151,7 +151,7 @@ def test_pages_ask_for_nothing_elsewhere_and_are_as_wide_as_the_screen(open_site
 # scheme, and what scrolls on the width.
 @pytest.mark.parametrize("page", ["index", "guides/exercises", "clients", "reference/errors"])
 @pytest.mark.parametrize(("scheme", "width"), [("light", WIDE), ("dark", NARROW)])
-def test_axe_finds_no_serious_fault(browser, served, axe, scheme, width, page):
+def test_axe_finds_no_serious_violation(browser, served, axe, scheme, width, page):
     context = browser.new_context(
         bypass_csp=True, color_scheme=scheme, viewport={"width": width, "height": 900}
     )

@@ -211,7 +211,7 @@ def test_half_a_surrogate_pair_is_refused():
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "train wordpiece", "train bpe"])
-def test_the_examples_of_the_help_are_accepted(command, monkeypatch):
+def test_each_example_in_the_help_is_a_valid_call(command, monkeypatch):
     """They may fail for want of their files; a wrong call would show the usage."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     lines = out(*command.split(), "--help")

@@ -325,6 +325,8 @@ def test_the_template_has_the_ids_of_its_tokens(fast, tmp_path):
     (tmp_path / "tokenizer.json").unlink()
     loaded = BertTokenizerFast.from_pretrained(tmp_path, eos_token="<e>", cls_token="<E>")
     assert loaded.convert_ids_to_tokens(loaded.encode("a")) == ["<E>", "a", "[SEP]"]
+    loaded = BertTokenizerFast.from_pretrained(tmp_path, sep_token="$")
+    assert loaded.convert_ids_to_tokens(loaded.encode("a")) == ["[CLS]", "a", "$"]
 
 
 def test_an_added_unknown_token_is_that_of_the_lookup_and_not_of_the_model(fast, tmp_path):

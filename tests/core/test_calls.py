@@ -166,10 +166,11 @@ def test_overflowing_tokens_follow_the_slow_class_or_become_rows_of_the_fast_one
     assert fast("a b c a", **options).input_ids == [[CLS, A, B, C, SEP], [CLS, A, SEP]]
 
 
-def test_a_text_without_ids_is_padded_only_in_the_fast_class(slow, fast):
+def test_a_single_text_without_ids_is_padded_only_in_the_fast_class(slow, fast):
     options = {"add_special_tokens": False, "padding": "max_length", "max_length": 3}
-    assert slow("", truncation=True, **options).input_ids == []
-    assert fast("", truncation=True, **options).input_ids == [PAD] * 3
+    assert slow("", **options).input_ids == []
+    assert fast("", **options).input_ids == [PAD] * 3
+    assert slow([""], **options).input_ids == fast([""], **options).input_ids == [[PAD] * 3]
 
 
 # ---- inputs --------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ def test_a_call_returns_the_inputs_of_its_model(make, name):
 
 
 @EACH
-def test_a_lone_vocabulary_and_what_is_saved_are_loaded(make, name, tmp_path):
+def test_a_relative_loads_from_a_vocabulary_alone_and_as_it_was_saved(make, name, tmp_path):
     kind = getattr(trietok, name)
     assert make(name)("a", "b") == kind.from_pretrained(tmp_path / "vocab.txt")("a", "b")
     tokenizer = make(name, do_lower_case=False, model_max_length=9)

@@ -254,7 +254,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_text_takes_lines_in_proportion_to_its_length(name):
+def test_a_hostile_text_runs_lines_of_python_in_proportion_to_its_length(name):
     counts = []
     for length in (200, 800):
         split, text = HOSTILE[name](length)

@@ -145,7 +145,7 @@ def test_added_tokens_tell_flags_whitespace_and_neighbours(slow, fast):
         assert "With single_word it would not be." in cut.story[1]
 
 
-def test_single_word_tells_what_it_rejected(slow, fast):
+def test_an_explanation_names_a_match_that_single_word_rejected(slow, fast):
     for tokenizer in (slow, fast):
         tokenizer.add_tokens([AddedToken("aff", single_word=True)])
         text = tokenizer.explain("unaffable aff").texts[0]
@@ -338,7 +338,7 @@ def test_long_texts_show_the_first_tokens(slow):
     assert len(explained.to_html()) < 1_000_000
 
 
-def test_json_holds_every_token(slow):
+def test_to_json_of_an_explanation_holds_its_ids_and_tokens(slow):
     explained = slow.explain("unaffable ☃", "a")
     values = json.loads(explained.to_json())
     assert values["input_ids"] == explained.input_ids

@@ -52,7 +52,7 @@ def test_a_line_is_a_text_and_ends_at_a_line_feed_only(file):
 
 
 @pytest.mark.parametrize("name", ["a.txt.gz", "a.txt.zst", "a.jsonl.gz", "a.JSONL.zst", "a.ndjson"])
-def test_packed_files_are_read_with_their_progress(file, name):
+def test_packed_files_give_their_lines_and_all_their_bytes_are_counted(file, name):
     """Also where a line is longer than a block."""
     wanted = [*TEXTS, "a" * 3_000_000, "", "b" * 1_500_000]
     text = json_lines(wanted) if "json" in name.lower() else "\n".join(wanted)

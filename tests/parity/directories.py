@@ -1,7 +1,7 @@
 """Directories that one library saves and others load: what they are made of, and what is compared.
 
 A recipe is a class, a vocabulary, settings and a history of changes. `made_by` makes its tokenizer
-in one library. `loaded_alike` loads a directory in both and compares all that the two say and give.
+in one library. `loaded` loads a directory in both and compares all that the two say and give.
 """
 
 from __future__ import annotations
@@ -260,8 +260,10 @@ def assert_alike_or_documented(loaded: Loaded) -> bool:
             assert isinstance(loaded.detail[0], ImportError), loaded.detail
         case "only transformers":  # difference 56: an unknown token that is an added one
             assert "unknown token" in str(loaded.detail[1]), loaded.detail
-        case "differ":
-            raise AssertionError(loaded.detail)
+        case "differ":  # difference 57: a token of a template that stands for a text there
+            roles = (loaded.theirs.cls_token, loaded.theirs.sep_token)
+            assert loaded.theirs.is_fast, loaded.detail
+            assert any(str(token).startswith("$") for token in roles), loaded.detail
     return False
 
 
@@ -285,10 +287,9 @@ def content_of(path: Path) -> Any:
     Of special_tokens_map.json the tokens without their flags (difference 17), of
     tokenizer_config.json all but `ONLY_IN_ONE`.
     """
-    text = path.read_text(encoding="utf-8")
     if path.name not in ("special_tokens_map.json", "tokenizer_config.json"):
-        return text
-    value = json.loads(text)
+        return path.read_bytes()
+    value = json.loads(path.read_text(encoding="utf-8"))
     if path.name == "special_tokens_map.json":
         return contents(value)
     left_out = set(ONLY_IN_ONE)

@@ -659,7 +659,7 @@ def test_a_versioned_file_that_is_no_name_of_a_version_is_refused(tmp_path, list
 )
 @pytest.mark.parametrize("prefix", [None, "my"])
 @pytest.mark.parametrize("has_files", [True, False])
-def test_chat_templates_are_saved_in_the_same_files_and_loaded(
+def test_chat_templates_are_saved_in_transformers_files_and_loaded(
     tmp_path, has_files, prefix, templates
 ):
     path = vocabulary_file("uncased", tmp_path)

@@ -221,7 +221,9 @@ def test_truncation_and_padding_of_tokenizer_json_stay(model, out):
     assert (written["truncation"], written["padding"]) == (stage, fill)
 
 
-def test_what_was_written_wrongly_gets_no_name(model, out, tmp_path, monkeypatch):
+def test_an_output_whose_vocabulary_was_written_wrongly_is_not_put_in_place(
+    model, out, tmp_path, monkeypatch
+):
     directory = model()
     real = BertTokenizer.save_pretrained
 

@@ -213,7 +213,7 @@ def test_a_short_added_token_cuts_words(tmp_path):
     assert "'ver'" in warning.message
 
 
-def test_lengths_that_tokenizer_json_keeps_are_notes(tmp_path):
+def test_truncation_and_padding_in_tokenizer_json_are_notes_of_a_check(tmp_path):
     folder = shutil.copytree(FAULTS / "base", tmp_path / "model")
     values = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
     cut = {"direction": "Right", "max_length": 128, "strategy": "LongestFirst", "stride": 0}

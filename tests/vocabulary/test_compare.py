@@ -143,7 +143,7 @@ def test_one_difference_is_found_and_no_other(vocab_file, name):
 
 
 @pytest.mark.parametrize("flag", ["single_word", "lstrip", "rstrip", "normalized", "special"])
-def test_each_flag_of_an_added_token_counts(small, flag):
+def test_a_comparison_names_each_changed_flag_of_an_added_token(small, flag):
     old, new = small(*WORDS), small(*WORDS)
     old.add_tokens([AddedToken("<y>", normalized=False)])
     new.add_tokens([AddedToken("<y>", **{"normalized": False, flag: True})])
@@ -159,7 +159,7 @@ def test_an_added_token_that_becomes_an_entry(small):
     check_different(old, new, {"flags": {"b": {"vocabulary": (False, True)}}}, [])
 
 
-def test_the_order_of_tokens_counts_where_it_decides_ids(small):
+def test_a_comparison_finds_another_order_of_tokens_that_decides_ids(small):
     # Where two begin at one character the first is kept from lower-casing, not the longest.
     old, new = small(*WORDS), small(*WORDS)
     for tokenizer, order in ((old, ["AB", "ABX"]), (new, ["ABX", "AB"])):
@@ -214,7 +214,7 @@ def test_what_decides_no_id_does_not_count(small, options):
     assert compare(small(*WORDS), small(*WORDS, **options)).same_ids
 
 
-def test_a_token_that_came_and_went_counts_for_the_sizes_only(small):
+def test_a_token_added_and_removed_changes_only_the_sizes_of_a_comparison(small):
     old, new = small(*WORDS), small(*WORDS)
     new.add_tokens(["<y>"])
     new.remove_tokens(["<y>"])

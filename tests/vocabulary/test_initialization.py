@@ -97,7 +97,7 @@ def cosine(one, other) -> float:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_word_alone_is_what_its_pieces_were_and_nothing_else_changes(
+def test_fitted_rows_bring_a_word_near_its_pieces_and_change_nothing_else(
     make, before, tmp_path, name
 ):
     directory, steps = make(name), []
@@ -368,7 +368,7 @@ POOLED = {
         (MODULES[:2], ["cls", "weightedmean"]),
     ],
 )
-def test_rows_are_fitted_to_what_comes_out_of_known_modules(
+def test_rows_are_fitted_to_the_output_of_pooling_and_dense_modules(
     sentences, before, tmp_path, modules, modes
 ):
     directory, layer = sentences(modules, {"pooling_mode": modes}), []

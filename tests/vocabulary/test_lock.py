@@ -475,7 +475,7 @@ ENGINES = {
 
 @pytest.mark.engines
 @pytest.mark.parametrize("engine", ENGINES)
-def test_the_libraries_give_the_ids_of_the_lock(tmp_path, engine):
+def test_other_libraries_have_the_ids_of_a_lock_and_a_changed_text_is_found(tmp_path, engine):
     if engine == "flash-tokenizer":
         needs("flash_tokenizer")
     model = str(tmp_path / "model")

@@ -220,7 +220,7 @@ def written(tokens: Sequence[str], folder: str) -> BertTokenizer:
     leave_others=st.booleans(),
     weight=st.sampled_from([2, 2.5, 1, 0]),
 )
-def test_the_words_are_those_of_trying_each(
+def test_suggested_words_equal_those_of_trying_each_word(
     begin, inside, texts, most, min_frequency, leave_others, weight
 ):
     assume(any(text.strip(" ") for text in texts))
