@@ -79,11 +79,12 @@ def sanitizers(session: nox.Session) -> None:
 
 @nox.session
 def random(session: nox.Session) -> None:
-    """The tests that draw their cases at random; time in proportion to the text; then two minutes
-    in which memory stays level.
+    """The default tests but for those of `torch`, with the cases of a night; time in proportion
+    to the text; then two minutes in which memory stays level.
     """
     _install(session, "[test]", TORCH)
-    _pytest(session, "-m", "hypothesis", *OTHERS)
+    folders = "cli explaining files kernel training".split()
+    _pytest(session, *(f"tests/{folder}" for folder in folders))
     _pytest(session, "-m", "benchmark", "tests/core/test_linear.py")
     session.run("python", "-m", "tests.core.soak", "120")
 

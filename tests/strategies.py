@@ -35,7 +35,8 @@ UNCASED = [
     *"##i ı 世 界 豈 更 あ ##い 한 ##국 ㅎ 😀 ##😀 … 。 € no ##no".split(),
 ]
 CASED = [
-    *UNCASED,
+    *("[CLS]", "[MASK]", "[SEP]", "[UNK]", "[PAD]"),  # the id of a token that is put around is 0
+    *UNCASED[len(ROLE_TOKENS) :],
     *"A B AB ##B Abc Hello World É ##É Σ İ ẞ CLS E ##E Ph D".split(),
 ]
 # Like some files on disk: a token twice, an empty line, lines that no word can be matched with.

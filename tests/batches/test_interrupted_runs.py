@@ -196,9 +196,10 @@ def test_a_stopped_run_goes_on_with_other_files_as_a_fresh_one(english, tmp_path
     tally, runs = Counter(), often(60)
     for _ in range(runs):
         seed = random.randrange(1 << 32)
-        tally.update(compare_with_a_fresh_run(english, tmp_path / "here", seed, run_and_stop, 12))
-    changes = {"copy", "rename", "swap", "append", "edit", "remove", "touch"}
-    assert_share(len(changes & {*tally}), len(changes), 0.5)
+        steps = compare_with_a_fresh_run(english, tmp_path / "here", seed, run_and_stop, 12)
+        tally.update({*steps})
+    for change in ("copy", "rename", "swap", "append", "edit", "remove", "touch"):
+        assert_share(tally[change], runs, 0.15, change)
     assert_share(tally["stopped"], runs, 0.4)
     assert_share(tally["some shards were kept"], runs, 0.2)
 

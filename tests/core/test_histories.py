@@ -566,6 +566,6 @@ def test_no_history_makes_two_ways_to_the_same_tokenizer_differ(profile):
     run_state_machine_as_test(machine, settings=chosen)
     print(sorted(ran.items()))
     for group in (COMMON, OWN, *([oracle] for oracle in ORACLES)):
-        assert_share(sum(ran[name] for name in group), ran["step"], 0.003)
+        assert_share(sum(ran[name] for name in group), ran["step"], 0.006, group)
     assert_share(ran["run with transformers"], ran["run"], 0.2)
     assert_share(ran["results"] - ran["results that are errors"], ran["results"], 0.4)

@@ -103,7 +103,9 @@ def assert_linear(
     spare: int,
     times: int = 4,
 ) -> None:
-    """Four times the characters cost at most eight times as much; sixteen would be quadratic."""
+    """Four times the characters cost at most eight times as much; sixteen would be quadratic. In
+    general, `times` the characters cost `times` ** 1.5.
+    """
     texts = [text_of(size), text_of(size * times)]
     for text in texts:
         use(text)  # what is built once is built
@@ -132,13 +134,22 @@ def spans(tokenizer: Any) -> Callable[[str], Any]:
 
 
 def chunks(tokenizer: Any) -> Callable[[str], Any]:
-    return lambda text: tokenizer.chunks(text, 12, at="sentence", overlap=2)
+    def clear_and_cut(text: str) -> Any:
+        tokenizer.cache_clear()
+        return tokenizer.chunks(text, 12, at="sentence", overlap=2)
+
+    return clear_and_cut
 
 
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_text_costs_steps_in_proportion_to_its_length(plain_kernel, kind, name):
-    tokenizer = built_in(kind, "plain")
+@pytest.mark.parametrize(
+    "kernel",
+    ["plain", pytest.param("compiled", marks=[pytest.mark.kernel, pytest.mark.benchmark])],
+    indirect=True,
+)
+def test_a_text_costs_steps_in_proportion_to_its_length(kernel, kind, name):
+    tokenizer = built_in(kind, kernel)
     for use in (spans(tokenizer), chunks(tokenizer)):
         assert_linear(use, TEXTS[name], steps, 300, spare=800)
 

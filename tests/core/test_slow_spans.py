@@ -82,7 +82,7 @@ def test_spans_with_added_tokens_equal_those_of_the_oracle(kernel):
         found[not {*contents}.isdisjoint(tokenizer.tokenize(text))] += 1
 
     compare()
-    assert_share(found[True], found.total(), 0.1)
+    assert_share(found[True], found.total(), 0.3)
 
 
 class Pieces(PreTrainedTokenizer):
@@ -128,7 +128,7 @@ def test_text_is_split_at_added_tokens_as_by_the_oracle(others):
         after_a_text.add_tokens(added[1:])
         assert after_a_text.tokenize(text) == pieces, (seed, added, text)
         found[any(token for _, _, token in want)] += 1
-    assert_share(found[True], found.total(), 0.2)
+    assert_share(found[True], found.total(), 0.3)
 
 
 def test_a_single_word_that_touches_a_letter_stays_text_when_whitespace_before_it_is_stripped():

@@ -75,12 +75,12 @@ def assert_raises_as_listed(error: trietok.TrietokError, want: dict, folder: pat
 @of_kinds("invalid", "invalid_tokenizer_json", "other_families", "odd_but_valid")
 def test_each_directory_loads_or_is_refused_as_the_table_says(tmp_path, name, caplog):
     for kind in LOADERS:
-        folder = shutil.copytree(DATA / name, tmp_path / kind.__name__)  # each is warned of once
+        folder = shutil.copytree(DATA / name, tmp_path / kind.__name__)  # one is warned of once
         caplog.clear()
         want = TABLE[name].get(kind.__name__, TABLE[name]["all"])
         if isinstance(want, str):
             kind.from_pretrained(folder)
-            assert bool(caplog.records) == (want == "loads with a warning"), caplog.text
+            assert bool(caplog.records) == (want == "loads with a warning"), (kind, caplog.text)
         else:
             with pytest.raises(trietok.TrietokError) as caught:
                 kind.from_pretrained(folder)

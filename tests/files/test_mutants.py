@@ -48,7 +48,7 @@ def test_damaged_directories_load_consistently_or_are_refused(tmp_path, count):
     assert_share(loaded, number, 0.2)
     assert_share(refused, number, 0.2)
     for damage in DAMAGES:
-        assert_share(damages[damage.__name__], number, 0.05)
+        assert_share(damages[damage.__name__], number, 0.05, damage.__name__)
 
 
 if __name__ == "__main__":

@@ -49,8 +49,11 @@ def test_helping_threads_give_the_ids_of_one_thread(monkeypatch, limit):
     texts = [*many_texts(seed, often(9_000)), "word " * 50_000]
     twins = new_twins(cache_limit=limit)
     monkeypatch.setenv("TRIETOK_PARALLELISM", "2")
-    assert twins.different(texts) == [], f"seed {seed}"
-    assert threads_that_helped(twins.compiled) > 0
+    for _ in range(20):
+        assert twins.different(texts) == [], f"seed {seed}"
+        if threads_that_helped(twins.compiled):
+            return
+    raise AssertionError("no thread has helped")
 
 
 @needs_cores
@@ -67,8 +70,10 @@ def test_the_environment_says_whether_threads_help(monkeypatch):
             if value is not None:
                 monkeypatch.setenv(name, value)
         before = threads_that_helped(compiled)
-        for _ in range(3):
+        for _ in range(50 if helps else 3):
             compiled(["word1 word22 é " * 50] * 1_000)
+            if threads_that_helped(compiled) > before:
+                break
         assert (threads_that_helped(compiled) > before) == helps, (own, general)
 
 

@@ -97,8 +97,10 @@ def test_saved_directories_load_alike_in_both_libraries(maker):
                 return
             for suffix in ("", "Fast"):
                 both = loaded(loader(recipe.kind + suffix, folder), texts, counts)
+                counts["suffixes"] += 1
                 if not assert_alike_or_documented(both):
                     continue
+                counts["alike suffixes"] += 1
                 assert differing_files(Path(root, f"again{suffix}"), *both[2:]) is None
                 chosen = loaded(automatic(folder, use_fast=both.ours.is_fast), texts[:1], counts)
                 assert chosen.outcome == "alike", chosen.detail
@@ -112,10 +114,10 @@ def test_saved_directories_load_alike_in_both_libraries(maker):
 
     compare()
     assert_share(counts["saved"], counts["drawn"], 0.5)
-    assert_share(counts["alike"], 4 * (counts["saved"] - counts["out of order"]), 0.8)
+    assert_share(counts["alike suffixes"], counts["suffixes"], 0.6)
     assert_share(counts["texts"], counts["texts"] + counts["texts left out"], 0.8)
-    changes = ("add", "roles", "set", "set additional", "sanitize")
-    assert_share(sum(counts[kind] for kind in changes), counts["drawn"], 0.5)
+    for kind in ("add", "roles", "set", "set additional", "sanitize"):
+        assert_share(counts[kind], counts["drawn"], 0.03, kind)
 
 
 def assert_rust_gives_the_same(

@@ -21,7 +21,7 @@ def test_programs_have_the_same_outcomes(kernel: str) -> None:
     """The counts that are printed say how many steps were compared, and what came of them."""
     counts: Counter[tuple[str, str]] = Counter()
 
-    @examples(200)
+    @examples(300)
     @given(programs())
     def each(program: Program) -> None:
         run(program, kernel, counts)
@@ -33,7 +33,7 @@ def test_programs_have_the_same_outcomes(kernel: str) -> None:
     print(f"{verdicts.total()} steps compared: {dict(verdicts.most_common())}")
     assert_share(verdicts["values"], verdicts.total(), 0.5)
     for name in METHODS:
-        assert_share(counts[name, "values"], verdicts.total(), 0.003)
+        assert_share(counts[name, "values"], verdicts.total(), 0.004, name)
 
 
 RAGGED = {"add_special_tokens": False, "return_tensors": "np"}

@@ -197,7 +197,7 @@ def test_random_pipelines_give_the_ids_tokens_and_spans_of_tokenizers() -> None:
             assert again.encode(text, second) == want[0], text
 
     each()
-    assert_share(counts["equal"], counts.total(), 0.9)
+    assert_share(counts["equal"], counts.total(), 0.5)
 
 
 @examples(30)
@@ -257,18 +257,20 @@ ADDED = [
     AddedToken("<<r>>", normalized=False, rstrip=True),
 ]
 BLOCK = 5_000  # characters in a vocabulary
-SEED = random.randrange(10**6)
+SEED = random.randrange(10**6)  # of all tests of this process
 
 
 @functools.cache
 def sampled_characters(seed: int) -> list[str]:
     """Every 7,999th character, at night every 11th; some marks, and some that are composed."""
     stride = often(7_999, nightly=11)
-    rest = random.Random(seed).randrange(stride)
+    rest, of_marks = random.Random(seed).randrange(stride), often(9, nightly=1)
     characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code <= 0xDFFF]
     composed = [char for char in characters if unicodedata.normalize("NFKD", char) != char]
     marks = [char for char in characters if unicodedata.combining(char)]
-    return sorted({*characters[rest::stride], *marks[rest % 9 :: 9], *composed[rest % 61 :: 61]})
+    return sorted(
+        {*characters[rest::stride], *marks[rest % of_marks :: of_marks], *composed[rest % 61 :: 61]}
+    )
 
 
 @pytest.mark.parametrize("name", COMPONENTS)

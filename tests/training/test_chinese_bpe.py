@@ -168,7 +168,7 @@ def test_segmenters_cut_random_sentences_as_a_plain_search_does(name):
         assert segmenter.ids_anywhere(sentence) == ids, seed
         assert pickle.loads(pickle.dumps(segmenter)).ids_anywhere(sentence) == ids, seed
         longer += any(len(token) > 1 for token in set(expected) - {"<unk>"})
-    assert_share(longer, often(500), 0.3)
+    assert_share(longer, often(500), 0.3, seed)
 
 
 def test_sentences_and_tokens_of_any_length_are_cut():

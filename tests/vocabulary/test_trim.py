@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trietok
-from tests.conftest import SPECIAL, assert_share, examples, often
+from tests.conftest import SPECIAL, assert_share, examples
 from tests.vocabulary.directories import KINDS, OTHER_TOKENS
 from tests.vocabulary.parts import reloaded
 from trietok import (
@@ -79,7 +79,7 @@ OPTIONS = st.fixed_dictionaries(
 
 def test_texts_keep_their_tokens_whatever_the_vocabulary():
     """Duplicate lines, holes, added tokens inside and behind the vocabulary, words too long."""
-    trimmed_count = 0
+    was_trimmed: list[bool] = []
 
     @examples(60)
     @given(
@@ -92,7 +92,6 @@ def test_texts_keep_their_tokens_whatever_the_vocabulary():
         removes=st.booleans(),
     )
     def check(kind, vocabulary, texts, added, options, longest, removes):
-        nonlocal trimmed_count
         with tempfile.TemporaryDirectory() as folder:
             tokenizer = kind(written(Path(folder, "vocab.txt"), [*SPECIAL, *vocabulary]), **options)
         tokenizer.wordpiece_tokenizer.max_input_chars_per_word = longest
@@ -104,8 +103,9 @@ def test_texts_keep_their_tokens_whatever_the_vocabulary():
             trimmed = trietok.trim(tokenizer, texts)
         except InputError:
             assert not any(map(tokenizer.tokenize, texts))
+            was_trimmed.append(False)
             return
-        trimmed_count += 1
+        was_trimmed.append(True)
         check_texts(tokenizer, trimmed.tokenizer, trimmed.ids, texts)
         assert trimmed.certificate.texts.differing == 0
         assert list(trimmed.ids) == sorted(trimmed.ids)
@@ -117,7 +117,7 @@ def test_texts_keep_their_tokens_whatever_the_vocabulary():
             check_texts(tokenizer, again, trimmed.ids, texts)
 
     check()
-    assert_share(trimmed_count, often(60), 0.4)
+    assert_share(sum(was_trimmed), len(was_trimmed), 0.4)
 
 
 @pytest.mark.parametrize("name", KINDS)

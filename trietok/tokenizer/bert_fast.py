@@ -429,7 +429,8 @@ class RustProfile(BertTokenizer):
 
     def _add_role_tokens(self) -> None:
         """Add the tokens of the roles, except for those that exist already, or were saved with the
-        same flags, or replaced in favour of saved ones.
+        same flags, or are those that saved ones replaced: of the tokens that tokenizers 0.22 adds
+        at once, it leaves out what was there before.
         """
         table = self._table
         there = table.added.encoder
