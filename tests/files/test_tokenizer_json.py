@@ -122,6 +122,16 @@ def test_keys_may_have_any_order_and_entries_are_written_by_their_ids():
     assert list(vocabulary) == list(SMALL["model"]["vocab"])
 
 
+def test_added_tokens_are_written_by_their_ids_as_the_rust_library_does(tmp_path):
+    whole = copy.deepcopy(SMALL)
+    whole["added_tokens"].reverse()
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(whole), encoding="utf-8")
+    rust = json.loads(tokenizers.Tokenizer.from_file(str(path)).to_str())
+    assert json.loads(written(read(whole)))["added_tokens"] == rust["added_tokens"]
+    assert rust["added_tokens"] == SMALL["added_tokens"]
+
+
 def test_ids_without_a_token_and_tokens_of_a_template_alone_are_kept():
     whole = copy.deepcopy(SMALL)
     whole["model"]["vocab"] = {"[CLS]": 0, "[UNK]": 1, "a": 7}
