@@ -74,7 +74,7 @@ def encoded(tokenizer: Any, texts: list[str]) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("maker", MAKERS)
-def test_saved_directories_load_alike_in_both_libraries(maker):
+def test_saved_directories_load_alike_in_both_libraries(maker, caplog):
     counts: Counter[str] = Counter()
     by_trietok = maker.startswith("trietok")
 
@@ -85,9 +85,11 @@ def test_saved_directories_load_alike_in_both_libraries(maker):
             folder = Path(root, "saved")
             tokenizer = made_by(maker, recipe, Path(root), counts)
             counts["drawn"] += 1
+            caplog.clear()
             if not saved(tokenizer, folder):
                 return
             counts["saved"] += 1
+            loses_flags = "as it was before it was added again" in caplog.text  # saving says so
             if not is_numbered_in_order(tokenizer):  # see the table of directories below
                 counts["out of order"] += 1
                 theirs = class_of(transformers, recipe.kind).from_pretrained(folder)
@@ -108,7 +110,7 @@ def test_saved_directories_load_alike_in_both_libraries(maker):
                 if by_trietok and type(both.ours) is type(tokenizer):
                     assert both.ours.fingerprint() == tokenizer.fingerprint()
                     assert both.ours.record() == tokenizer.record()
-                    assert encoded(both.ours, texts) == encoded(tokenizer, texts)
+                    assert loses_flags or encoded(both.ours, texts) == encoded(tokenizer, texts)
                 if by_trietok and both.ours.is_fast and (folder / "tokenizer.json").exists():
                     assert_rust_gives_the_same(folder / "tokenizer.json", both.ours, texts, counts)
 
