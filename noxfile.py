@@ -94,7 +94,7 @@ def torch(session: nox.Session) -> None:
     """What needs torch, and comparisons with transformers on the models of `TRIETOK_DATA`."""
     _install(session, "[test]", TORCH, "sentence-transformers", "peft", "accelerate")
     folders = "vocabulary batches core parity".split()
-    _pytest(session, *(f"tests/{folder}" for folder in folders))
+    _pytest(session, *(f"tests/{folder}" for folder in folders), *OTHERS)
     _pytest(session, "-m", "parity", "tests/vocabulary")
     if WITH_DATA:
         parity = ("-m", "parity", "--ignore=tests/vocabulary", *OTHERS)
