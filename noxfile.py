@@ -21,7 +21,7 @@ LIBRARIES_OF_4 = (
 ).split()
 # their tests run only by hand, or only with transformers 4
 UNTRIED = "FlagEmbedding,txtai,bertopic,flair,llama_index.core,shap,skeletoken"
-UNTRIED_WITH_5 = f"{UNTRIED},transformers 4,peft,adapters,chonkie,optimum.onnxruntime,spacy"
+UNTRIED_WITH_5 = f"{UNTRIED},transformers 4,peft,adapters,chonkie,optimum.onnxruntime,spacy,fastapi"
 OTHERS = ("--ignore=tests/integrations", "--ignore=tests/batches/test_s3.py")  # need more packages
 DATA = os.environ.get("TRIETOK_DATA")  # published models and large texts
 WITH_DATA = {"TRIETOK_MODELS": f"{DATA}/hf", "TRIETOK_CORPORA": f"{DATA}/corpora"} if DATA else {}

@@ -31,7 +31,8 @@ from trietok.clients import to_transformers
 pytestmark = [pytest.mark.clients, pytest.mark.usefixtures("offline")]
 
 ALL = [*TEXTS, LONG]
-PARTS = [LONG, *TEXTS, LONG.upper()]
+# In one case: the slow class of transformers 5 finds an added token only as it is written.
+PARTS = [text.lower() for text in (LONG, *TEXTS, LONG)]
 DOCUMENT = "\n\n".join(PARTS)
 
 
