@@ -109,7 +109,7 @@ def test_saved_directories_load_alike_in_both_libraries(maker, caplog):
                 assert type(chosen.ours) is type(both.ours)
                 if by_trietok and type(both.ours) is type(tokenizer):
                     assert both.ours.fingerprint() == tokenizer.fingerprint()
-                    assert both.ours.record() == tokenizer.record()
+                    assert loses_flags or both.ours.record() == tokenizer.record()
                     assert loses_flags or encoded(both.ours, texts) == encoded(tokenizer, texts)
                 if by_trietok and both.ours.is_fast and (folder / "tokenizer.json").exists():
                     assert_rust_gives_the_same(folder / "tokenizer.json", both.ours, texts, counts)
