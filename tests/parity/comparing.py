@@ -169,13 +169,13 @@ def fields(token: Any) -> dict[str, Any]:
     return {name: getattr(token, name) for name in FIELDS}
 
 
-def plain_fields(value: Any) -> Any:
-    """Added tokens of either library as their fields, at any depth."""
+def plain_fields(value: Any, **instead: Any) -> Any:
+    """Added tokens of either library as their fields, some of them replaced, at any depth."""
     if isinstance(value, dict):
-        return {key: plain_fields(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain_fields(item) for item in value]
-    return fields(value) if is_added_token(value) else value
+        return {key: plain_fields(item, **instead) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):  # Splinter's fast class has a tuple for a list
+        return [plain_fields(item, **instead) for item in value]
+    return {**fields(value), **instead} if is_added_token(value) else value
 
 
 def _unmarked(value: Any) -> Any:
@@ -185,11 +185,7 @@ def _unmarked(value: Any) -> Any:
     that very object; in trietok a role's token is special. `added_tokens_decoder` is where the flag
     counts, and is compared with it.
     """
-    if isinstance(value, dict):
-        return {key: _unmarked(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):  # Splinter's fast class has a tuple there
-        return [_unmarked(item) for item in value]
-    return {**fields(value), "special": None} if is_added_token(value) else value
+    return plain_fields(value, special=None)
 
 
 def state_of(tokenizer: Any) -> dict[str, Any]:

@@ -137,8 +137,8 @@ def made_by(maker: str, recipe: Recipe, directory: Path, counts: Counter[str]) -
 def saved(tokenizer: Any, directory: Path) -> bool:
     """Whether the tokenizer was saved, perhaps after the roles' tokens were added.
 
-    trietok writes nothing where a role's token is not an added token, the unknown token is not that
-    of the model (difference 25), or an entry stands behind an added token in some fast classes.
+    trietok refuses, and writes nothing, if a role's token is not an added token or the unknown token
+    is not the model's (difference 25). Some fast classes also refuse entries behind added tokens.
     """
     if outcome(lambda: tokenizer.save_pretrained(directory))[1] is None:
         return True
@@ -260,7 +260,7 @@ def assert_alike_or_documented(loaded: Loaded) -> bool:
             assert isinstance(loaded.detail[0], ImportError), loaded.detail
         case "only transformers":  # difference 56: an unknown token that is an added one
             assert "unknown token" in str(loaded.detail[1]), loaded.detail
-        case "differ":  # difference 57: a token of a template that stands for a text there
+        case "differ":  # difference 57: transformers reads `$` in a template as a text
             roles = (loaded.theirs.cls_token, loaded.theirs.sep_token)
             assert loaded.theirs.is_fast, loaded.detail
             assert any(str(token).startswith("$") for token in roles), loaded.detail
