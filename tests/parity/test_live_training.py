@@ -101,7 +101,7 @@ def test_random_words_give_the_vocabulary_and_merges_of_tokenizers(has_forms):
             ours = our_bpe(words, special_tokens=special, **options)
         assert ours == their_bpe(texts_of(words), special_tokens=special, **options), (seed, words)
         merges += len(ours[1])
-    assert merges > 0
+    assert merges > often(60)
 
 
 def test_random_words_are_split_as_tokenizers_splits_them():
