@@ -119,26 +119,26 @@ def built_in(kind: Any, kernel: str) -> Any:
     return kind.from_pretrained("trietok-en", **NO_LIMIT)
 
 
-def call(tokenizer: Any, **options: Any) -> Callable[[str], Any]:
-    """A call with a text, each time as if it were the first."""
+def fresh(tokenizer: Any, use: Callable[..., Any], **options: Any) -> Callable[[str], Any]:
+    """What is done with a text, each time as if it were the first."""
 
-    def clear_and_call(text: str) -> Any:
+    def clear_and_use(text: str) -> Any:
         tokenizer.cache_clear()
-        return tokenizer(text, **options)
+        return use(text, **options)
 
-    return clear_and_call
+    return clear_and_use
+
+
+def call(tokenizer: Any) -> Callable[[str], Any]:
+    return fresh(tokenizer, tokenizer)
 
 
 def spans(tokenizer: Any) -> Callable[[str], Any]:
-    return call(tokenizer, return_offsets_mapping=True)
+    return fresh(tokenizer, tokenizer, return_offsets_mapping=True)
 
 
 def chunks(tokenizer: Any) -> Callable[[str], Any]:
-    def clear_and_cut(text: str) -> Any:
-        tokenizer.cache_clear()
-        return tokenizer.chunks(text, 12, at="sentence", overlap=2)
-
-    return clear_and_cut
+    return fresh(tokenizer, tokenizer.chunks, max_tokens=12, at="sentence", overlap=2)
 
 
 @pytest.mark.parametrize("name", TEXTS)
