@@ -80,14 +80,14 @@ def pytest_collection_finish() -> None:
 # How often a test tries what it draws at random: `dev` by default, `ci` for what each change waits
 # for, `nightly` for a long look.
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "dev")
-_FACTORS = {"dev": 0.1, "ci": 0.25, "nightly": 4.0}
+_FACTORS = {"dev": 0.08, "ci": 0.25, "nightly": 4.0}
 
 
 def often(count: int, nightly: int | None = None) -> int:
     """Return how often a test repeats what it draws at random, in the profile that is active.
 
     Args:
-        count: the measure: a tenth of it by default, four times as often at night.
+        count: the measure: a twelfth of it by default, four times as often at night.
         nightly: the number at night, of repeats or of what else a test chooses. `count` is then
             the number otherwise.
     """

@@ -21,7 +21,7 @@ def test_programs_have_the_same_outcomes(kernel: str) -> None:
     """The counts that are printed say how many steps were compared, and what came of them."""
     counts: Counter[tuple[str, str]] = Counter()
 
-    @examples(300)
+    @examples(200)
     @given(programs())
     def each(program: Program) -> None:
         run(program, kernel, counts)

@@ -263,13 +263,14 @@ SEED = random.randrange(10**6)  # of all tests of this process
 @functools.cache
 def sampled_characters(seed: int) -> list[str]:
     """Every 7,999th character, at night every 11th; some marks, and some that are composed."""
-    stride = often(7_999, nightly=11)
-    rest, of_marks = random.Random(seed).randrange(stride), often(9, nightly=1)
+    stride, of_marks, of_composed = often(7_999, 11), often(9, 1), often(199, 61)
+    rest = random.Random(seed).randrange(stride)
     characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code <= 0xDFFF]
     composed = [char for char in characters if unicodedata.normalize("NFKD", char) != char]
     marks = [char for char in characters if unicodedata.combining(char)]
     return sorted(
-        {*characters[rest::stride], *marks[rest % of_marks :: of_marks], *composed[rest % 61 :: 61]}
+        {*characters[rest::stride], *marks[rest % of_marks :: of_marks]}
+        | {*composed[rest % of_composed :: of_composed]}
     )
 
 

@@ -5,12 +5,9 @@ too many.
 from __future__ import annotations
 
 import logging
-import os
 import pathlib
 import pickle
 import random
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
@@ -125,17 +122,6 @@ def test_errors_come_through_several_processes(tmp_path):
     assert (caught.value.path, caught.value.line_number) == (str(path), 22)
     with pytest.raises(InputError):  # such a function cannot be sent
         count_words(["a"], workers=2, words=lambda text: [text])
-
-
-def test_a_script_that_expects_no_processes_is_told_of_the_guard(tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text("import trietok\nprint(trietok.count_words(['a'], workers=2))\n")
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, str(script)], env=env, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 1
-    assert 'if __name__ == "__main__":' in done.stderr.splitlines()[-1]
 
 
 def test_rare_words_are_dropped_with_a_warning_that_says_which(caplog):
