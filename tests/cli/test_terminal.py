@@ -120,7 +120,11 @@ def watched(*arguments: str, stdout) -> tuple[str, bytes]:
 
 
 @pytest.mark.parametrize(
-    ("command", "phase"), [("encode", "encoding"), ("suggest", "counting words")]
+    ("command", "phase"),
+    [
+        ("encode", "encoding"),
+        pytest.param("suggest", "counting words", marks=pytest.mark.faults),
+    ],
 )
 def test_a_bar_shows_on_standard_error_and_results_stay_clean(tmp_path, command, phase):
     with open(tmp_path / "results", "wb") as results:

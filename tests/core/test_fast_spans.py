@@ -36,7 +36,7 @@ from tests.strategies import (
 ROLES = ["[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"]  # in the order that they are added in
 WITHOUT_SPECIAL = {"add_special_tokens": False}
 
-STEP = often(40, nightly=1)  # between the characters that are compared
+STEP = often(80, nightly=1)  # between the characters that are compared
 options = st.tuples(*map(st.sampled_from, (BOOL, BOOL, OPTIONAL_BOOL, BOOL)))
 
 

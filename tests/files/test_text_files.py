@@ -249,6 +249,7 @@ def test_a_line_of_any_length_takes_bounded_memory(file, name):
         tracemalloc.stop()
 
 
+@pytest.mark.faults
 def test_the_longest_line_is_read_and_a_longer_one_is_refused_or_skipped(file):
     longest = "x" * ((1 << 26) - 1)  # and the line feed
     assert list(TextFiles(file("a.txt", f"a\n{longest}\nb"))) == ["a", longest, "b"]

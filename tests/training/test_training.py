@@ -277,6 +277,7 @@ RUN = 131_073  # letters
 LONGEST = 100_000  # bytes of a token in a file
 
 
+@pytest.mark.faults
 def test_one_run_of_letters_makes_a_vocabulary_that_loads(tmp_path):
     vocabulary = train_wordpiece(["a" * RUN], vocab_size=100)
     tokenizer = save_tokenizer(vocabulary, tmp_path / "wordpiece")
