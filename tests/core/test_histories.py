@@ -536,21 +536,12 @@ class History(RuleBasedStateMachine):
             self.ran["run with transformers"] += 1
 
 
-COMMON = [
-    "add",
-    "roles",
-    "set",
-    "set id",
-    "set additional",
-    "sanitize",
-    "terms",
-    "setting",
-    "flags",
+# Some are drawn seldom and many times in one run; that each is drawn shows at night.
+KINDS = [
+    *("add", "roles", "set", "set id", "set additional", "sanitize", "terms", "setting", "flags"),
+    *(REMOVED, "assign", "pieces", "keep", "limit rows"),
+    *("call", "hook", "pickle", "deepcopy", "load, the same", "load in transformers"),
 ]
-OWN = [REMOVED, "assign", "pieces", "keep", "limit rows"]
-
-
-ORACLES = ["call", "hook", "pickle", "deepcopy", "load, the same", "load in transformers"]
 
 
 @pytest.mark.parametrize("profile", ["slow", "fast"])
@@ -565,7 +556,7 @@ def test_no_history_makes_two_ways_to_the_same_tokenizer_differ(profile):
     )
     run_state_machine_as_test(machine, settings=chosen)
     print(sorted(ran.items()))
-    for group in (COMMON, OWN, *([oracle] for oracle in ORACLES)):
-        assert_share(sum(ran[name] for name in group), ran["step"], 0.006, group)
+    for kind in KINDS:
+        assert_share(ran[kind], ran["step"], 0.002, kind)
     assert_share(ran["run with transformers"], ran["run"], 0.2)
     assert_share(ran["results"] - ran["results that are errors"], ran["results"], 0.4)

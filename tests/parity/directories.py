@@ -137,14 +137,29 @@ def made_by(maker: str, recipe: Recipe, directory: Path, counts: Counter[str]) -
 def saved(tokenizer: Any, directory: Path) -> bool:
     """Whether the tokenizer was saved, perhaps after the roles' tokens were added.
 
-    trietok refuses, and writes nothing, if a role's token is not an added token or the unknown token
-    is not the model's (difference 25). Some fast classes also refuse entries behind added tokens.
+    Where trietok refuses, there is a reason, and nothing is written. Some fast classes also refuse
+    entries behind added tokens.
     """
-    if outcome(lambda: tokenizer.save_pretrained(directory))[1] is None:
+    error = outcome(lambda: tokenizer.save_pretrained(directory))[1]
+    if error is None:
         return True
+    if isinstance(error, trietok.TrietokError):
+        reasons = is_refused_for_a_reason(tokenizer), not is_numbered_in_order(tokenizer)
+        assert any(reasons), error
     assert not directory.exists()
     tokenizer.add_special_tokens(tokenizer.special_tokens_map)
     return outcome(lambda: tokenizer.save_pretrained(directory))[1] is None
+
+
+def is_refused_for_a_reason(tokenizer: Any) -> bool:
+    """Difference 25: a role whose token is in no file, or an unknown token that the subwords do not
+    have.
+    """
+    tokens: set[str] = set()
+    for value in tokenizer.special_tokens_map.values():
+        tokens |= set(value if isinstance(value, list) else [value])
+    model = getattr(tokenizer, "wordpiece_tokenizer", tokenizer)
+    return tokenizer.unk_token != model.unk_token or not tokens <= {*tokenizer.added_tokens_encoder}
 
 
 def is_numbered_in_order(tokenizer: Any) -> bool:

@@ -19,7 +19,7 @@ import trietok
 from tests import strategies
 from tests.conftest import assert_share, examples
 from tests.parity.comparing import different, outcome, state_of
-from tests.parity.directories import contents
+from tests.parity.directories import contents, is_refused_for_a_reason
 from tests.parity.programs import Call, change, compare, tokenizers
 from tests.strategies import BOOL, NEAR_CONTENTS, OPTIONAL_BOOL, Change
 
@@ -67,17 +67,6 @@ def files_in(directory: str) -> dict[str, Any]:
             files[path.name].pop("trietok", None)  # what transformers has no place for
     files["special_tokens_map.json"] = contents(files["special_tokens_map.json"])
     return files
-
-
-def is_refused_for_a_reason(tokenizer: Any) -> bool:
-    """Departure 25: a role whose token is in no file, or an unknown token that the subwords do not
-    have.
-    """
-    tokens: set[str] = set()
-    for value in tokenizer.special_tokens_map.values():
-        tokens |= set(value if isinstance(value, list) else [value])
-    is_other = tokenizer.unk_token != tokenizer.wordpiece_tokenizer.unk_token
-    return is_other or not tokens <= tokenizer.added_tokens_encoder.keys()
 
 
 def test_saved_tokenizers_load_in_both_libraries() -> None:
