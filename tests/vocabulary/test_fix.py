@@ -251,3 +251,14 @@ def test_the_copy_is_written_into_no_directory_that_holds_something(tmp_path):
             fix(folder, out)
     (tmp_path / "empty").mkdir()
     assert fix(folder, tmp_path / "empty").after.ok
+
+
+def test_the_copy_has_the_chat_templates(tmp_path):
+    templates = {
+        "chat_template.jinja": "{{ messages }}",
+        "additional_chat_templates/tools.jinja": "{{ tools }}",
+    }
+    (tmp_path / "model" / "additional_chat_templates").mkdir(parents=True)
+    folder = make(tmp_path / "model", {**vocab("un", "un"), **templates})
+    fix(folder, tmp_path / "out")
+    assert {name: (tmp_path / "out" / name).read_text() for name in templates} == templates
