@@ -292,10 +292,18 @@ def _faults_of_saving(tokenizer: Any) -> Iterator[str]:
             again = type(tokenizer).from_pretrained(directory)
             if again.get_vocab() != tokenizer.get_vocab():
                 yield "other tokens after saving"
-            if [again.encode(text) for text in TEXTS] != [tokenizer.encode(text) for text in TEXTS]:
+            if encoded(again) != encoded(tokenizer):
                 yield "other ids after saving"
         except Exception as error:
             yield f"what was saved raises {type(error).__name__}: {error!s:.200}"
+
+
+def encoded(tokenizer: Any) -> list[Any]:
+    """The ids of each text, or what is said where a role that is put around it has no token."""
+    try:
+        return [tokenizer.encode(text) for text in TEXTS]
+    except trietok.SpecialTokenError as error:
+        return [str(error)]
 
 
 def inconsistencies(tokenizer: Any) -> Iterator[str]:
