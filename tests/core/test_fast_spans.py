@@ -111,6 +111,17 @@ def test_spans_with_added_tokens_of_any_flags_equal_those_of_the_rust_library(ke
     assert_share(outcomes["added token found"], outcomes.total(), 0.2)
 
 
+def test_of_tokens_alike_once_normalized_the_first_special_one_is_found(kernel):
+    rust, ours = both(False, False, None, True)
+    terms = [{"content": content, "normalized": True} for content in ("\n", " ", "\n")]
+    for term, special in zip(terms, (False, True, True), strict=True):
+        term["special"] = special
+    rust.add_tokens([rust_token(**fields) for fields in terms])
+    ours.add_tokens([trietok.AddedToken(**fields) for fields in terms])
+    assert ours.tokenize(" ") == [" "]
+    assert_same(rust, ours, "a \nb")
+
+
 def rust_token(content: str, special: bool, **flags: bool) -> Any:
     return tokenizers.AddedToken(content, special=special, **flags)
 

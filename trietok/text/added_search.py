@@ -291,8 +291,7 @@ class AddedTokens:
                 token,
             )
         self._others = self._others.with_items(every)
-        special = [was_special[token.content] for token in tokens if token.content in was_special]
-        self._list(special + others)
+        self._list([*first_special.values(), *others])
 
     def _forget(self, contents: Iterable[str]) -> None:
         gone = set(contents)
