@@ -551,7 +551,7 @@ class Case(NamedTuple):
             isinstance(each, (list, tuple)) for each in (first if isinstance(first, list) else [])
         )
         count = self.theirs.num_special_tokens_to_add(pair=has_pair)
-        return isinstance(length, int) and length < count
+        return isinstance(length, (int, numpy.integer)) and length < count
 
 
 def flat(value: Any) -> list[Any]:
