@@ -141,7 +141,7 @@ def engines(session: nox.Session) -> None:
 
 @nox.session
 def faults(session: nox.Session) -> None:
-    """Killed processes, damaged directories, full disks, kernels with ASan, UBSan and TSan."""
+    """Killed processes, damaged directories, full disks, sanitizers, what only a night tries."""
     _install(session, "[test]", TORCH, "ziglang")
     _pytest(session, "-m", "faults", "-n", "2", *OTHERS)
 

@@ -96,7 +96,7 @@ def test_a_script_without_a_guard_ends_and_says_what_is_missing(tmp_path, name):
 @pytest.mark.faults
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_with_a_guard_finishes_what_one_without_had_begun(tmp_path, name):
-    said(started(tmp_path, LOADED + SCRIPTS[name]))
+    assert GUARD in said(started(tmp_path, LOADED + SCRIPTS[name]))
     guarded = started(tmp_path, f"{LOADED}{GUARD}\n    {SCRIPTS[name]}")
     assert (said(guarded), guarded.returncode) == ("", 0)
     assert (tmp_path / "ids" / "manifest.json").exists() == (name == "encode_files")

@@ -536,12 +536,13 @@ class History(RuleBasedStateMachine):
             self.ran["run with transformers"] += 1
 
 
-# Some are drawn seldom and many times in one run; that each is drawn shows at night.
-KINDS = [
+# Of a day's steps chance may leave each of them out; at night each has to occur.
+CHANGES = [
     *("add", "roles", "set", "set id", "set additional", "sanitize", "terms", "setting", "flags"),
-    *(REMOVED, "assign", "pieces", "keep", "limit rows"),
-    *("call", "hook", "pickle", "deepcopy", "load, the same", "load in transformers"),
+    *(REMOVED, "assign", "pieces", "keep", "limit rows"),  # only in trietok
+    *("pickle", "deepcopy"),
 ]
+ORACLES = ["call", "hook", "load, the same", "load in transformers"]
 
 
 @pytest.mark.parametrize("profile", ["slow", "fast"])
@@ -556,7 +557,9 @@ def test_no_history_makes_two_ways_to_the_same_tokenizer_differ(profile):
     )
     run_state_machine_as_test(machine, settings=chosen)
     print(sorted(ran.items()))
-    for kind in KINDS:
-        assert_share(ran[kind], ran["step"], 0.002, kind)
+    for name in CHANGES:
+        assert_share(ran[name], ran["step"], 0.002, name)
+    for name in ORACLES:
+        assert_share(ran[name], ran["step"], 0.01, name)
     assert_share(ran["run with transformers"], ran["run"], 0.2)
     assert_share(ran["results"] - ran["results that are errors"], ran["results"], 0.4)

@@ -30,7 +30,6 @@ from trietok import (
     train_wordpiece,
 )
 
-ROOT = pathlib.Path(__file__).parents[2]
 SENTENCES = [
     "The lowest lower low.",
     "Newest and widest, newer and wider!",

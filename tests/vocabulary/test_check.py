@@ -63,6 +63,7 @@ def test_the_directory_that_faults_are_planted_in_has_none(tmp_path, gone):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_planted_fault_is_found_and_nothing_else(name, tmp_path):
     fault = fault_of(name)
+    assert fault["fix"] in ("mends", "refuses", "stays")  # which the tests below are given by
     folder = plant(name, tmp_path / "model")
     report = check(folder)
     findings = faults_of(report)
@@ -83,12 +84,12 @@ def test_a_planted_fault_is_found_and_nothing_else(name, tmp_path):
     assert not re.search(r"\b(?:DIR|OUT)\b", str(report))
 
 
-def named_by(fix: str) -> list[str]:
-    """The faults that `fix` "mends" or "refuses", or that it leaves: "stays"."""
-    return [name for name in NAMES if fault_of(name)["fix"] == fix]
+def faults_that_fix(does: str) -> list[str]:
+    """Those that `fix` "mends" or "refuses", or that it leaves: each "stays"."""
+    return [name for name in NAMES if fault_of(name)["fix"] == does]
 
 
-@pytest.mark.parametrize("name", named_by("refuses"))
+@pytest.mark.parametrize("name", faults_that_fix("refuses"))
 def test_fix_refuses_a_planted_fault_and_writes_nothing(name, tmp_path):
     with pytest.raises(trietok.FileFormatError):
         fix(plant(name, tmp_path / "model"), tmp_path / "out")
@@ -98,8 +99,8 @@ def test_fix_refuses_a_planted_fault_and_writes_nothing(name, tmp_path):
 @pytest.mark.parametrize(
     "name",
     [
-        *named_by("mends"),
-        *(pytest.param(name, marks=pytest.mark.faults) for name in named_by("stays")),
+        *faults_that_fix("mends"),
+        *(pytest.param(name, marks=pytest.mark.faults) for name in faults_that_fix("stays")),
     ],
 )
 def test_fix_mends_a_planted_fault_or_leaves_it_and_names_each_id_that_moves(name, tmp_path):
