@@ -413,6 +413,18 @@ def test_nothing_is_written_where_it_cannot_be(small, tmp_path):
         small("a").save_pretrained(tmp_path / "new", legacy_format=False)
 
 
+@CLASSES
+def test_an_id_that_no_file_may_have_is_refused(tmp_path, kind):
+    folder, out = tmp_path / "model", tmp_path / "out"
+    vocab(folder)
+    (folder / "added_tokens.json").write_text('{"<n>": 10000000}')
+    tokenizer = kind.from_pretrained(folder)
+    tokenizer.add_tokens("<m>")
+    with pytest.raises(VocabularyError, match="'<m>' has the id 10,000,001"):
+        tokenizer.save_pretrained(out)
+    assert not out.exists()
+
+
 def test_a_token_that_the_file_cannot_keep_is_refused(small, tmp_path):
     tokenizer = small("a")
     tokenizer.vocabulary.tokens.append("b\nc")

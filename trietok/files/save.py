@@ -80,6 +80,7 @@ def save_files_of(
     write_json_file = _json_writer(tokenizer, rust, legacy_format, tokenizer_json)
     _require_unknown_token(tokenizer, rust is not None and write_json_file is None)
     _require_roles_added(tokenizer)
+    _require_ids_that_load(tokenizer)
     if is_ours(type(tokenizer).__init__):  # a user's own may make its stages in any way
         _refuse_what_is_lost(tokenizer, rust is not None and write_json_file is not None)
     prefix = f"{filename_prefix}-" if filename_prefix else ""
@@ -184,6 +185,19 @@ def _require_roles_added(tokenizer: Any) -> None:
                     " token or None",
                     token=str(token),
                 )
+
+
+def _require_ids_that_load(tokenizer: Any) -> None:
+    highest = tokenizer.max_id
+    if highest > formats.HIGHEST_ID:
+        token = tokenizer.convert_ids_to_tokens(highest)
+        raise VocabularyError(
+            f"{token!r} has the id {highest:,}, and what is saved could not be loaded: an id is at"
+            f" most {formats.HIGHEST_ID:,}. Correct the file that gives an earlier token so high an"
+            " id, and load it again",
+            token=token,
+            found_id=highest,
+        )
 
 
 def unsayable_of_stages(tokenizer: Any) -> Iterator[str]:
