@@ -422,7 +422,13 @@ def test_an_id_that_no_file_may_have_is_refused(tmp_path, kind):
     tokenizer.add_tokens("<m>")
     with pytest.raises(VocabularyError, match="'<m>' has the id 10,000,001"):
         tokenizer.save_pretrained(out)
+    tokenizer.remove_tokens(["<m>"])  # whose id is not given again
+    with pytest.raises(VocabularyError, match="a removed token had the id 10,000,001"):
+        tokenizer.save_pretrained(out)
     assert not out.exists()
+    tokenizer.remove_tokens([], compact=True)
+    tokenizer.save_pretrained(out)
+    assert kind.from_pretrained(out).get_vocab() == tokenizer.get_vocab()
 
 
 def test_a_token_that_the_file_cannot_keep_is_refused(small, tmp_path):

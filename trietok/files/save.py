@@ -188,13 +188,16 @@ def _require_roles_added(tokenizer: Any) -> None:
 
 
 def _require_ids_that_load(tokenizer: Any) -> None:
+    """Raise where an id, perhaps that of a removed token, is higher than a file may have."""
     highest = tokenizer.max_id
     if highest > formats.HIGHEST_ID:
-        token = tokenizer.convert_ids_to_tokens(highest)
+        tokens = {token_id: token for token, token_id in tokenizer.get_vocab().items()}
+        token = tokens.get(highest)
+        owner = "a removed token had" if token is None else f"{token!r} has"
         raise VocabularyError(
-            f"{token!r} has the id {highest:,}, and what is saved could not be loaded: an id is at"
-            f" most {formats.HIGHEST_ID:,}. Correct the file that gives an earlier token so high an"
-            " id, and load it again",
+            f"{owner} the id {highest:,}, and what is saved could not be loaded: an id is at most"
+            f" {formats.HIGHEST_ID:,}. remove_tokens([], compact=True) gives the tokens behind a"
+            " gap lower ids, and returns which",
             token=token,
             found_id=highest,
         )
