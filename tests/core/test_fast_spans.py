@@ -113,9 +113,10 @@ def test_spans_with_added_tokens_of_any_flags_equal_those_of_the_rust_library(ke
 
 def test_of_tokens_alike_once_normalized_the_first_special_one_is_found(kernel):
     rust, ours = both(False, False, None, True)
-    terms = [{"content": content, "normalized": True} for content in ("\n", " ", "\n")]
-    for term, special in zip(terms, (False, True, True), strict=True):
-        term["special"] = special
+    terms = [
+        {"content": content, "special": special, "normalized": True}
+        for content, special in (("\n", False), (" ", True), ("\n", True))
+    ]
     rust.add_tokens([rust_token(**fields) for fields in terms])
     ours.add_tokens([trietok.AddedToken(**fields) for fields in terms])
     assert ours.tokenize(" ") == [" "]

@@ -308,14 +308,14 @@ def content_of(path: Path) -> Any:
     tokenizer_config.json all but `ONLY_IN_ONE`, of tokenizer.json the added tokens in any order
     where two may be equal once normalized (difference 54).
     """
-    names = ("special_tokens_map.json", "tokenizer_config.json", "tokenizer.json")
-    if path.name not in names:
-        return path.read_bytes()
-    value = json.loads(path.read_text(encoding="utf-8"))
+    written = path.read_bytes()
+    if path.name not in ("special_tokens_map.json", "tokenizer_config.json", "tokenizer.json"):
+        return written
+    value = json.loads(written)
     if path.name == "tokenizer.json":
         tokens = value["added_tokens"]
         if len({token["content"].lower() for token in tokens}) == len(tokens):
-            return path.read_bytes()
+            return written
         return {**value, "added_tokens": sorted(tokens, key=lambda token: token["id"])}
     if path.name == "special_tokens_map.json":
         return contents(value)

@@ -269,8 +269,11 @@ def sampled_characters(seed: int) -> list[str]:
     composed = [char for char in characters if unicodedata.normalize("NFKD", char) != char]
     marks = [char for char in characters if unicodedata.combining(char)]
     return sorted(
-        {*characters[rest::stride], *marks[rest % of_marks :: of_marks]}
-        | {*composed[rest % of_composed :: of_composed]}
+        {
+            *characters[rest::stride],
+            *marks[rest % of_marks :: of_marks],
+            *composed[rest % of_composed :: of_composed],
+        }
     )
 
 

@@ -84,12 +84,10 @@ def test_a_planted_fault_is_found_and_nothing_else(name, tmp_path):
     assert not re.search(r"\b(?:DIR|OUT)\b", str(report))
 
 
-def faults_that_fix(does: str) -> list[str]:
-    """Those that `fix` "mends" or "refuses", or that it leaves: each "stays"."""
-    return [name for name in NAMES if fault_of(name)["fix"] == does]
+OUTCOMES = {name: fault_of(name)["fix"] for name in NAMES}
 
 
-@pytest.mark.parametrize("name", faults_that_fix("refuses"))
+@pytest.mark.parametrize("name", [name for name in NAMES if OUTCOMES[name] == "refuses"])
 def test_fix_refuses_a_planted_fault_and_writes_nothing(name, tmp_path):
     with pytest.raises(trietok.FileFormatError):
         fix(plant(name, tmp_path / "model"), tmp_path / "out")
@@ -99,8 +97,9 @@ def test_fix_refuses_a_planted_fault_and_writes_nothing(name, tmp_path):
 @pytest.mark.parametrize(
     "name",
     [
-        *faults_that_fix("mends"),
-        *(pytest.param(name, marks=pytest.mark.faults) for name in faults_that_fix("stays")),
+        pytest.param(name, marks=pytest.mark.faults if outcome == "stays" else ())
+        for name, outcome in OUTCOMES.items()
+        if outcome != "refuses"
     ],
 )
 def test_fix_mends_a_planted_fault_or_leaves_it_and_names_each_id_that_moves(name, tmp_path):
@@ -108,7 +107,7 @@ def test_fix_mends_a_planted_fault_or_leaves_it_and_names_each_id_that_moves(nam
     result = fix(folder, tmp_path / "out")
     left = {finding.code for finding in faults_of(result.after)}
     wanted = {finding["code"] for finding in fault_of(name)["findings"]}
-    assert left <= (wanted if fault_of(name)["fix"] == "stays" else set())
+    assert left <= (wanted if OUTCOMES[name] == "stays" else set())
     new_ids = BertTokenizer.from_pretrained(result.out).get_vocab()
     changes = "\n".join(result.changes)
     for token, token_id in BertTokenizer.from_pretrained(folder).get_vocab().items():
