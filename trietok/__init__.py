@@ -33,6 +33,7 @@ _NAMES = {
     "errors": [
         "FileError",
         "FileFormatError",
+        "InterruptedSaveError",
         "InputError",
         "InputTypeError",
         "MissingDependencyError",

@@ -13,6 +13,7 @@ from trietok.errors import FileError as FileError
 from trietok.errors import FileFormatError as FileFormatError
 from trietok.errors import InputError as InputError
 from trietok.errors import InputTypeError as InputTypeError
+from trietok.errors import InterruptedSaveError as InterruptedSaveError
 from trietok.errors import MissingDependencyError as MissingDependencyError
 from trietok.errors import NotSupportedError as NotSupportedError
 from trietok.errors import OptionError as OptionError

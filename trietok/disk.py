@@ -1,26 +1,30 @@
-"""Files on the disk: opening what may be read, and writing a file whole.
+"""Read and write single files.
 
-In: a path. Out: the bytes or the text of a regular file of a limited size, and the lines of a
-vocab.txt; or a file in its place, on the disk, with the mode and the owner of the one that it
-replaces. A pipe or a device, which would keep a reader waiting for ever, is refused. Whoever reads
-a file that is being written finds all of the old one or the new one.
+Only regular files of a limited size are read: a pipe or a device would keep a reader waiting for
+ever. A file is replaced in one step, so a reader finds the old content or the new one.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
-import io
 import json
 import os
 import re
 import stat
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from itertools import islice
-from typing import Any, BinaryIO, NamedTuple, cast
+from types import MappingProxyType
+from typing import Any, BinaryIO
 
 from trietok.errors import FileError, FileFormatError, VocabularyError, as_file_error
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 LARGEST_FILE = 1 << 28  # bytes: a million added tokens with all their flags take less
 ANY_SIZE = 1 << 62
@@ -87,14 +91,56 @@ def checked_name(path: str | os.PathLike[str]) -> str:
 
 
 def read_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> bytes:
-    """The bytes of a regular file that has no more than `limit`, also where it grows while it is
-    read.
+    """Return the bytes of a regular file that has no more than `limit`, or those of `reading_from`.
+
+    A file that grows beyond the limit while it is read is refused, too.
     """
-    with open_regular(path, limit) as file:
-        raw = file.read(limit + 1)
+    name = os.fspath(path)
+    contents = _contents.get()
+    if name in contents:
+        raw = contents[name]
+        if raw is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+    else:
+        with open_regular(path, limit) as file:
+            raw = file.read(limit + 1)
     if len(raw) > limit:
-        raise _too_large(os.fspath(path), len(raw), limit)
+        raise _too_large(name, len(raw), limit)
     return raw
+
+
+# path → content of files that were read together; None for a file that was not there
+_contents: ContextVar[Mapping[str, bytes | None]] = ContextVar(
+    "contents", default=MappingProxyType({})
+)
+
+
+@contextlib.contextmanager
+def reading_from(contents: Mapping[str, bytes | None]) -> Iterator[None]:
+    """Have these contents read instead of the files while the block runs.
+
+    Files that belong together are read at one moment, and parsed one after the other. If another
+    process replaces them meanwhile, no mixture is parsed.
+
+    Args:
+        contents: path → bytes; None for a file that does not exist.
+    """
+    token = _contents.set({**_contents.get(), **contents})
+    try:
+        yield
+    finally:
+        _contents.reset(token)
+
+
+def contents_read() -> Mapping[str, bytes | None]:
+    """Return path → content of the files that `reading_from` has."""
+    return _contents.get()
+
+
+def is_file(path: str) -> bool:
+    """Return whether there is a file to read, in `reading_from` or on the disk."""
+    contents = _contents.get()
+    return contents[path] is not None if path in contents else os.path.isfile(path)
 
 
 def _check_file(status: os.stat_result, name: str, limit: int) -> None:
@@ -275,6 +321,12 @@ def read_vocab_bytes(path: Path_) -> bytes:
     with as_file_error(f"cannot read {os.fspath(path)}", path):
         raw = read_regular(path, LARGEST_VOCAB)
     _refuse_foreign(raw, path)
+    check_vocab_bytes(raw, path)
+    return raw
+
+
+def check_vocab_bytes(raw: bytes, path: Path_) -> None:
+    """Raise a FileFormatError if these bytes are not within the limits of a vocab.txt."""
     if raw[:1] == b"{" or raw[:2] == b'["':
         _refuse_json(raw, path)
     count = raw.count(b"\n") + (raw.count(b"\r") - raw.count(b"\r\n") if b"\r" in raw else 0)
@@ -294,7 +346,6 @@ def read_vocab_bytes(path: Path_) -> bytes:
             most = f" has more than {LONGEST_LINE:,} bytes, the most an entry may have"
             raise FileFormatError.at_line(path, line, f"{most}; a vocabulary has one token a line")
         start = end + 1
-    return raw
 
 
 def _refuse_json(raw: bytes, path: Path_) -> None:
@@ -322,47 +373,143 @@ def read_vocab_lines(path: Path_) -> list[str]:
     return lines
 
 
-_ACCESS_LIST = "system.posix_acl_access"  # the name under which Linux keeps a file's access list
+# ---- writing -------------------------------------------------------------------------------------
+#
+# Content is written to a file beside its place, flushed to the disk and renamed. That file is also
+# the lock of the one who writes it.
 
 
-class Rights(NamedTuple):
-    """What a new file takes over from the one it replaces: `mode` is what chmod sets, `access_list`
-    as it is stored.
+NEW = ".new"  # ends the name of a file that is not in its place yet
+PATIENCE, PAUSE = 30.0, 0.002  # seconds: how long to wait for another process, and between attempts
+FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
+_LOST = FULL | {errno.EIO}  # after these, what was written may not be on the disk
+# A file system answers with one of these where files cannot be locked.
+_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EBADF, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
+
+
+class BusyError(Exception):
+    """Another process, or another thread, has a file locked."""
+
+
+@contextlib.contextmanager
+def replacing(path: Path_) -> Iterator[BinaryIO]:
+    """Yield a file to write that takes the place of `path` when the block ends without an error.
+
+    The new file gets the mode of the old one. A second writer of the same path waits.
+
+    Raises:
+        FileError: the old file is write-protected, or another process does not end writing it.
+        OSError: the disk is full, for example; the error names the file.
     """
-
-    path: str
-    mode: int
-    user: int
-    group: int
-    access_list: bytes | None
-
-    def give(self, path: str | os.PathLike[str]) -> None:
-        """Give another file these rights, or a FileError: only root may give a file to another
-        user.
-        """
-        try:
-            status = os.stat(path)
-            if (status.st_uid, status.st_gid) != (self.user, self.group):
-                os.chown(path, self.user, self.group)
-                status = os.stat(path)  # a change of the owner may take bits from the mode
-            if stat.S_IMODE(status.st_mode) != self.mode:
-                os.chmod(path, self.mode)
-            if self.access_list is not None:
-                os.setxattr(path, _ACCESS_LIST, self.access_list)
-        except OSError as error:
-            raise FileError(
-                f"cannot replace {self.path}: its owner (user {self.user}, group {self.group}) and"
-                f" mode ({self.mode:04o}) cannot be kept ({error.strerror}); save as its owner,"
-                " into another directory, or remove the file first",
-                path=self.path,
-            ) from error
+    folder, name = os.path.split(path)
+    temporary, mode = os.path.join(folder, f".{name}{NEW}"), mode_to_keep(path)
+    try:
+        with locked(temporary, private=mode is not None) as file:
+            try:
+                if mode is not None:
+                    os.chmod(temporary, mode)
+                file.truncate(0)
+                with naming(temporary):
+                    yield file
+                    flush_file(file)
+                os.replace(temporary, path)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(temporary)
+                raise
+    except BusyError:
+        raise FileError(
+            f"cannot write {os.fspath(path)}: another process has been writing it for"
+            f" {PATIENCE:g} s; end it, and try again",
+            path=path,
+        ) from None
+    flush_directory(folder or ".")
 
 
-def rights_to_keep(path: str | os.PathLike[str]) -> Rights | None:
-    """The rights of a file that is to be replaced, or removed; None where there is no file.
+@contextlib.contextmanager
+def locked(path: Path_, patience: float | None = None, private: bool = False) -> Iterator[BinaryIO]:
+    """Open a file, which is created if need be, and let no other process or thread do so meanwhile.
 
-    A symbolic link has the rights of the file it leads to. One that may not be written is a
-    FileError.
+    Where files cannot be locked (Windows, some network file systems), nobody waits.
+
+    Args:
+        path: the file. If it is renamed or removed before the lock is there, it is opened again.
+        patience: seconds to wait for another process; `PATIENCE` by default.
+        private: whether only this user may open a file that is created.
+
+    Raises:
+        BusyError: another process or thread still has the file.
+        FileError: it is not a regular file.
+    """
+    end = time.monotonic() + (PATIENCE if patience is None else patience)
+    others = os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+    mode = 0o600 if private else 0o666
+    while True:
+        with open(
+            path, "r+b", opener=lambda name, flags: os.open(name, flags | others, mode)
+        ) as file:
+            _check_file(os.fstat(file.fileno()), os.fspath(path), ANY_SIZE)
+            if lock(file) is not False and is_at(file, path):
+                try:
+                    yield file
+                    return
+                finally:
+                    unlock(file)  # a child that was forked meanwhile would keep it
+        if time.monotonic() > end:
+            raise BusyError
+        time.sleep(PAUSE)
+
+
+@contextlib.contextmanager
+def locked_directory(path: Path_) -> Iterator[bool | None]:
+    """Lock a directory and yield what `lock` returns; None on Windows, which cannot open one."""
+    if os.name != "posix":
+        yield None
+        return
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        yield lock(handle)
+    finally:
+        unlock(handle)
+        os.close(handle)
+
+
+def lock(file: Any, shared: bool = False) -> bool | None:
+    """Lock an open file or directory unless another process has; None if that is not possible."""
+    if fcntl is None:
+        return None
+    try:
+        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+        return None
+    return True
+
+
+def unlock(file: Any) -> None:
+    if fcntl is not None:
+        with contextlib.suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def is_at(file: BinaryIO | None, path: Path_) -> bool:
+    """Whether a path still leads to the file that was opened there; None: to no file."""
+    if file is None:
+        return not os.path.isfile(path)
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+def mode_to_keep(path: Path_) -> int | None:
+    """Return the mode of a file that is to be replaced or removed; None if there is no file.
+
+    Raises:
+        FileError: it is a directory or a device, or this user may not write it.
     """
     try:
         status = os.stat(path)
@@ -385,126 +532,11 @@ def rights_to_keep(path: str | os.PathLike[str]) -> Rights | None:
         )
     if why:
         raise FileError(f"cannot replace {os.fspath(path)}: {why}", path=path)
-    access_list = None
-    with contextlib.suppress(OSError, AttributeError):  # it has none, or the system knows none
-        access_list = os.getxattr(path, _ACCESS_LIST)
-    return Rights(os.fspath(path), mode, status.st_uid, status.st_gid, access_list)
-
-
-TEMPORARY = ".temporary-"  # how the names of files begin that are not in their place yet
-UNFINISHED = (TEMPORARY, "temporary-")  # 0.2.0 did not hide them
-FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
-_LOST = FULL | {errno.EIO}  # after these, what was written may not be on the disk
+    return mode
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to write, which takes the place of `path` when the block ends; where it fails nothing
-    has changed.
-
-    The file is written beside `path`, from front to back, flushed to the disk, read back and
-    renamed. What processes have left there that were killed as they wrote the same file is removed.
-    It is a FileError where the rights of the file that is there forbid it, else an OSError; that of
-    a full disk has the name of the file that was written.
-    """
-    folder, name = os.path.split(path)
-    temporary = os.path.join(folder, f"{TEMPORARY}{os.getpid()}-{name}")
-    rights = rights_to_keep(path)
-    _clear(folder or ".", name)
-    try:
-        with (
-            naming(temporary),
-            _SummedWriting(_new_file(temporary, private=rights is not None)) as file,
-        ):
-            # before a byte is written: what the old file kept secret stays so
-            if rights is not None:
-                rights.give(temporary)
-            yield cast(BinaryIO, file)
-            file.flush()
-            os.fsync(file.fileno())
-        if checksum(temporary, from_disk=True) != file.digest.hexdigest():
-            raise OSError(errno.EIO, "what was written reads back differently", temporary)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-    flush_directory(folder or ".")
-
-
-class _SummedWriting(io.BufferedWriter):
-    """A file to write that keeps the checksum of what was written."""
-
-    def __init__(self, handle: int) -> None:
-        super().__init__(io.FileIO(handle, "w"))
-        self.digest = hashlib.sha256()
-
-    def write(self, content: Any, /) -> int:
-        self.digest.update(content)
-        return super().write(content)
-
-
-def _clear(folder: str, name: str) -> None:
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            process, _, of = entry.name.removeprefix(TEMPORARY).partition("-")
-            if entry.name.startswith(TEMPORARY) and of == name:
-                if (pid := process_number(process)) is not None and not is_running(pid):
-                    os.unlink(entry.path)
-
-
-def process_number(name: str) -> int | None:
-    """The number of a process that stands in a file's name; None where none does."""
-    return int(name) if name.isascii() and name.isdigit() and len(name) < 10 else None
-
-
-def is_running(process: int) -> bool:
-    if os.name != "posix":  # there is no harmless question: a signal 0 is a Ctrl-C on Windows
-        return True
-    try:
-        os.kill(process, 0)
-    except OSError as error:
-        return isinstance(error, PermissionError)  # it runs, and is not ours
-    return True
-
-
-def _new_file(path: str, private: bool) -> int:
-    """Create a file, in place of one that a killed process left; `private`: nobody else may open it
-    yet.
-    """
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(path)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    return os.open(path, flags, 0o600 if private else 0o666)
-
-
-def checksum(path: str | os.PathLike[str], *, from_disk: bool = False) -> str:
-    """The SHA-256 of a regular file, in hexadecimal; `from_disk`: not of what memory holds of it,
-    where that can be.
-    """
-    digest = hashlib.sha256()
-    with open_regular(path, limit=ANY_SIZE) as file:
-        if from_disk:
-            # not every system lets it be forgotten
-            with contextlib.suppress(OSError, AttributeError):
-                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
-
-
-def put_in_place(finished: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
-    """Rename a finished file, which is on the disk already; it gets the mode and the owner of one
-    that it replaces.
-    """
-    rights = rights_to_keep(path)
-    if rights is not None:
-        rights.give(finished)
-    os.replace(finished, path)
-
-
-@contextlib.contextmanager
-def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+def naming(path: Path_) -> Iterator[None]:
     """Put the name of the file that is written into the error for a full disk, which has none."""
     try:
         yield
@@ -514,19 +546,20 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
         raise
 
 
-def flush_file(path: str | os.PathLike[str], flags: int = os.O_RDWR) -> None:
-    """Have a file on the disk that was written by other means."""
-    handle = os.open(path, flags)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+def flush_file(file: BinaryIO) -> None:
+    """Wait until what was written to a file is on the disk."""
+    file.flush()
+    os.fsync(file.fileno())
 
 
-def flush_directory(directory: str | os.PathLike[str]) -> None:
-    """Have the names in a directory on the disk, where the system can do that."""
+def flush_directory(directory: Path_) -> None:
+    """Wait until the names in a directory are on the disk, where the system can do that."""
     try:
-        flush_file(directory, os.O_RDONLY)
+        handle = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
     except OSError as error:
         if error.errno in _LOST:  # else this system does not let a directory be flushed
             raise OSError(error.errno, error.strerror, os.fspath(directory)) from error

@@ -119,6 +119,13 @@ class FileError(TrietokError, OSError, ValueError):
         self.path = os.fspath(path)
 
 
+class InterruptedSaveError(FileError):
+    """A process ended while it replaced the files of a directory: some may be old and some new.
+
+    `trietok check -m DIR --fix` finishes the save, and so does the next save to the directory.
+    """
+
+
 class FileFormatError(TrietokError, ValueError):
     """A file was read but does not hold what it should. `path` and, where known, `line_number`
     (from 1).

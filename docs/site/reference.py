@@ -152,7 +152,8 @@ PAGES = {
         " to do.",
         tuple(
             """
-            TrietokError FileError FileFormatError InputError InputTypeError MissingDependencyError
+            TrietokError FileError FileFormatError InputError InputTypeError InterruptedSaveError
+            MissingDependencyError
             NotSupportedError OptionError PositionError SpecialTokenError
             TokenIdError TokenizerClassError UnknownTokenError VocabularyError
             """.split()

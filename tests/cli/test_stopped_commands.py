@@ -109,7 +109,7 @@ class Workplace:
             assert run(*case.command.split()).exit_code == 0  # imports all modules here
             self.reset(case)
             status, moments = self.run(case.command)
-            assert (status, moments > 8) == (0, True)
+            assert (status, moments > 4) == (0, True)
             written = files_of(self.folder / case.output)
             self.outputs[name] = written, set(os.listdir(self.folder)), moments
             self.reset(case)
@@ -180,6 +180,9 @@ class Workplace:
         status, _ = self.run(case.command, int(share * moments), way)
         assert status == STATUS[way]
         found = files_of(self.folder / case.output)
+        if "tokenizer_config.json.new" in found:  # in a directory that was there
+            self.run(f"check -m {case.output} --fix")
+            found = files_of(self.folder / case.output)
         is_empty = case.output == "a" and all(value is None for value in found.values())
         assert found in (before, whole) or is_empty
         left = {each for each in os.listdir(self.folder) if way != "killed" or each[0] != "."}

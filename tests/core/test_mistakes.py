@@ -270,12 +270,12 @@ def test_changes_that_cannot_be_name_the_token(refused):
 
 
 @mistakes("""
-t.save_pretrained(__file__)  # cannot make the directory
+t.save_pretrained(__file__)  # is a file
 t.save_vocabulary(empty + "/no/such")  # cannot write
 K.from_pretrained(empty + "/no/such")  # /no/such is neither a directory nor a file
-K.from_pretrained(empty)  # has no vocab.txt
+K.from_pretrained(empty)  # is empty
 K(empty + "/vocab.txt")  # is not there; from_pretrained takes a directory or a name
-trietok.AutoTokenizer.from_pretrained(empty)  # says which tokenizer
+trietok.AutoTokenizer.from_pretrained(empty)  # is empty
 trietok.AutoTokenizer.from_pretrained(empty + "/no such/")  # neither a directory nor a file
 trietok.load_vocab(empty + "/vocab.txt")  # cannot read
 """)

@@ -8,6 +8,7 @@ reported.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import pathlib
 import random
@@ -105,20 +106,29 @@ def test_loading_reads_a_tokenizers_files_and_does_nothing_else(tmp_path):
             assert str(tmp_path) not in str(arguments)
 
 
-def test_the_journal_of_a_save_reaches_no_file_elsewhere(tmp_path):
-    outside = tmp_path / "outside.json"
-    outside.write_text("{}", encoding="utf-8")
+def test_the_plan_of_a_save_from_elsewhere_reaches_no_file_of_another_kind(tmp_path):
+    directory, outside = tmp_path / "saved", tmp_path / "outside.json"
     tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-    tokenizer.save_pretrained(tmp_path / "saved")
-    sums = ["0" * 64, "1" * 64]
-    for name in ("../outside.json", str(outside), "model.safetensors"):
-        journal = {"staging": ".trietok-save-1", "files": {name: sums}}
-        path = tmp_path / "saved" / ".trietok-save.json"
-        path.write_text(json.dumps(journal), encoding="utf-8")
-        for call in (trietok.BertTokenizer.from_pretrained, tokenizer.save_pretrained):
-            with pytest.raises(trietok.FileFormatError):
-                call(tmp_path / "saved")
-    assert outside.read_text(encoding="utf-8") == "{}"
+    others = {outside, directory / "model.safetensors", directory / "config.json"}
+    for name in ("../outside.json", str(outside), "model.safetensors", "config.json"):
+        tokenizer.save_pretrained(directory)
+        for path in others:
+            path.write_text("{}", encoding="utf-8")
+        plan = _plan(directory, {name: None})
+        for action in (trietok.BertTokenizer.from_pretrained, trietok.fix):
+            (directory / "tokenizer_config.json.new").write_bytes(plan)
+            action(directory)
+        (directory / "tokenizer_config.json.new").write_bytes(plan)
+        tokenizer.save_pretrained(directory)
+        assert {path for path in others if path.exists()} == others
+
+
+def _plan(directory, hashes):
+    """The text of a complete plan, as a save would write it, with these hashes."""
+    config = json.loads((directory / "tokenizer_config.json").read_text(encoding="utf-8"))
+    config["trietok"] = {"files": hashes, "digest": ""}
+    start, end = json.dumps(config, indent=2).removesuffix('"\n  }\n}').encode(), b'"\n  }\n}\n'
+    return start + hashlib.sha256(start).hexdigest().encode() + end
 
 
 @pytest.mark.parametrize("part", ["a b ", "'\"", "\\'", "/x", "\n", "世"])

@@ -31,8 +31,8 @@ FILES = (
     "added_tokens.json",
     "tokenizer.json",
 )
-REFUSED = "FileError"
-# What loading may answer while nothing, or only a part, of a new directory is there.
+# What loading may answer: there is nothing, or a save was interrupted.
+REFUSED, INTERRUPTED = "FileError", "InterruptedSaveError"
 
 _NEEDS_ROOM = ("os.mkdir", "os.link", "os.symlink", "os.truncate")
 _CHANGES = (*_NEEDS_ROOM, "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.chown", "os.utime")
@@ -80,9 +80,11 @@ def load_fast(directory: pathlib.Path) -> Any:
 
 
 def found(read: Callable[[pathlib.Path], Any], path: pathlib.Path) -> Any:
-    """What a reader finds there, `REFUSED` for trietok's FileError."""
+    """What a reader finds there; `INTERRUPTED` or `REFUSED` for the error."""
     try:
         return read(path)
+    except trietok.InterruptedSaveError:
+        return INTERRUPTED
     except trietok.FileError:
         return REFUSED
 

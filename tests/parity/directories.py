@@ -309,15 +309,16 @@ def content_of(path: Path) -> Any:
     where two may be equal once normalized (difference 54).
     """
     written = path.read_bytes()
-    if path.name not in ("special_tokens_map.json", "tokenizer_config.json", "tokenizer.json"):
+    name = path.name.rpartition("-")[2]  # behind a prefix
+    if name not in ("special_tokens_map.json", "tokenizer_config.json", "tokenizer.json"):
         return written
     value = json.loads(written)
-    if path.name == "tokenizer.json":
+    if name == "tokenizer.json":
         tokens = value["added_tokens"]
         if len({token["content"].lower() for token in tokens}) == len(tokens):
             return written
         return {**value, "added_tokens": sorted(tokens, key=lambda token: token["id"])}
-    if path.name == "special_tokens_map.json":
+    if name == "special_tokens_map.json":
         return contents(value)
     left_out = set(ONLY_IN_ONE)
     if not value["tokenizer_class"].startswith("BertTokenizer"):

@@ -702,3 +702,51 @@ def test_chat_templates_are_saved_in_transformers_files_and_loaded(
                 assert both.ours.chat_template == both.theirs.chat_template
                 assert bool(both.ours.chat_template)
         assert files[0] == files[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("padding_side", "left"),
+        ("truncation_side", "left"),
+        ("split_special_tokens", True),
+        ("model_input_names", ["input_ids", "attention_mask"]),
+    ],
+)
+@pytest.mark.parametrize("kind", ["BertTokenizer", "BertTokenizerFast"])
+def test_attributes_that_were_set_are_saved_here_alone(tmp_path, kind, name, value):
+    path = vocabulary_file("uncased", tmp_path)
+    kept = []
+    for library in (trietok, transformers):
+        tokenizer = getattr(library, kind)(str(path))
+        assert getattr(tokenizer, name) != value
+        setattr(tokenizer, name, value)
+        tokenizer.save_pretrained(tmp_path / library.__name__)
+        again = getattr(library, kind).from_pretrained(tmp_path / library.__name__)
+        kept.append(getattr(again, name) == value)
+    assert kept == [True, False]
+    here = getattr(transformers, kind).from_pretrained(tmp_path / "trietok")
+    assert getattr(here, name) == value
+
+
+@pytest.mark.parametrize("has_flags", [False, True])
+def test_an_id_beyond_the_next_free_one_is_kept_here_alone(tmp_path, has_flags):
+    path = vocabulary_file("uncased", tmp_path)
+    size = len(path.read_text(encoding="utf-8").splitlines())
+    path.rename(tmp_path / "vocab.txt")
+    (tmp_path / "added_tokens.json").write_text(json.dumps({"<far>": size + 7}))
+    if has_flags:
+        decoder = {size + 7: {"content": "<far>", "special": False}}
+        config = {"tokenizer_class": "BertTokenizer", "added_tokens_decoder": decoder}
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    ids = {
+        (library.__name__, suffix): getattr(library, f"BertTokenizer{suffix}")
+        .from_pretrained(str(tmp_path))
+        .convert_tokens_to_ids("<far>")
+        for library in (trietok, transformers)
+        for suffix in ("", "Fast")
+    }
+    assert ids.pop(("transformers", "Fast")) == size
+    assert set(ids.values()) == {size + 7}
+    (finding,) = (each for each in trietok.check(tmp_path).warnings if each.code == "id-hole")
+    assert "'<far>'" in finding.message

@@ -32,8 +32,8 @@ _STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 @options.command()
 @options.required_model
-@options.flag("--fix", help="Write a repaired copy; needs --output.")
-@options.writes("With --fix: the directory to write.", required=False)
+@options.flag("--fix", help="Write a repaired copy, or finish an interrupted save.")
+@options.writes("With --fix: the directory for the repaired copy.", required=False)
 @options.flag("--renumber", help="With --fix: drop duplicate and blank lines, which moves ids.")
 @options.flag("--all", "every", help="Show each finding, and not a few of many alike.")
 @options.page
@@ -43,8 +43,9 @@ def check(
 ) -> None:
     """Find contradictions in a tokenizer's files, and repair them.
 
-    The files stay as they are; --fix writes a repaired copy. The exit code is 1 if there are errors
-    (with --fix, in the copy), and 0 if not.
+    The files stay as they are; --fix writes a repaired copy. Without --output, --fix finishes a
+    save to the directory that was interrupted. The exit code is 1 if there are errors (with --fix,
+    in what was written), and 0 if not.
 
     \b
     Examples:
@@ -53,17 +54,19 @@ def check(
     """
     if renumber and not fix:
         raise click.UsageError("--renumber needs --fix.")
-    if fix != (output is not None):
-        raise click.UsageError("--fix and --output go together: --fix -o DIR.")
+    if renumber and output is None:
+        raise click.UsageError("--renumber needs --output.")
+    if output is not None and not fix:
+        raise click.UsageError("--output needs --fix.")
     path = model
     if model not in BUILT_IN_NAMES and not os.path.lexists(model):  # on the hub
         path = os.path.dirname(min(find_files(model, _ON_THE_HUB).found.values(), key=len))
-    if output is None:
+    if not fix:
         report = trietok.check(path)
         report.path = model
         result: Any = report
     else:
-        result = trietok.fix(path, output, renumber=renumber)
+        result = _fixed(path, output, renumber)
         report = result.after
     write_result(
         result,
@@ -73,6 +76,17 @@ def check(
     )
     if not report.ok:
         raise click.exceptions.Exit(FOUND)
+
+
+def _fixed(path: str, output: str | None, renumber: bool) -> trietok.FixResult:
+    try:
+        return trietok.fix(path, output, renumber=renumber)
+    except trietok.InputError:
+        if output is not None:
+            raise
+        raise click.UsageError(
+            f"no save to {path} was interrupted; --output names the directory for a repaired copy."
+        ) from None
 
 
 def _draw(

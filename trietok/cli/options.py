@@ -21,6 +21,8 @@ from click.shell_completion import CompletionItem
 
 import trietok
 from trietok.cli.output import reporting, say_choice
+from trietok.disk import NEW
+from trietok.files.formats import TOKENIZER_CONFIG_FILE
 from trietok.files.model_files import BUILT_IN_NAMES
 from trietok.files.stores import is_url
 from trietok.files.text_files import expanded
@@ -239,10 +241,15 @@ def place_to_write(
     as they were.
     """
     place = above = os.path.realpath(path)
-    # A killed command may have left hidden files, and links that lead nowhere: who writes clears
-    # them away, or refuses.
+    # A killed command may have left hidden files, and new ones that replaced none: the next save
+    # removes them.
     names = os.listdir(place) if os.path.isdir(place) else []
-    shown = (name for name in names if name[0] != "." or name in _WRITTEN)
+    left = NEW if TOKENIZER_CONFIG_FILE + NEW in names else "\0"
+    shown = (
+        name
+        for name in names
+        if name in _WRITTEN or not (name.startswith(".") or name.endswith(left))
+    )
     there = [name for name in shown if os.path.exists(os.path.join(place, name))]
     while not os.path.lexists(above):
         above = os.path.dirname(above)

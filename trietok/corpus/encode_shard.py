@@ -8,6 +8,7 @@ shard that has one is whole.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 from array import array
@@ -28,12 +29,13 @@ from trietok.corpus.text_inputs import (
     read_blocks,
     read_texts,
 )
-from trietok.disk import TEMPORARY, checksum, flush_directory, flush_file, put_in_place
+from trietok.disk import flush_directory, flush_file
 from trietok.errors import FileError, FileFormatError, TrietokError
 from trietok.files.tables import import_pyarrow
 from trietok.files.text_rows import BadRow
 
 STATE_FOLDER = ".trietok-encode"
+TEMPORARY = ".temporary-"  # how the names of files begin that are not in their place yet
 RECORD_SUFFIX = ".record.json"  # how the name of a shard's record ends
 GOES_ON = "--resume continues"
 
@@ -178,12 +180,13 @@ class ShardEncoder:
         job = self._job
         if record["rows"]:
             record["file"] = {"bytes": path.stat().st_size, "sha256": checksum(path)}
-            put_in_place(path, job.made(key))
+            os.replace(path, job.made(key))
         else:
             path.unlink()
         temporary = job.state / f"{TEMPORARY}{os.getpid()}-{key}{RECORD_SUFFIX}"
         temporary.write_text(json.dumps({**record, "rejects": rejects}), encoding="utf-8")
-        flush_file(temporary)
+        with open(temporary, "rb") as written:
+            flush_file(written)
         os.replace(temporary, job.record(key))
         flush_directory(job.state)
         return record
@@ -313,3 +316,12 @@ def encode_in_worker(shard: Shard) -> Outcome:
         return _worker.encode(shard)
     except Stopped:
         return Outcome(shard.number, None, None)
+
+
+def checksum(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()

@@ -24,7 +24,14 @@ from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.corpus.encode_shard import GOES_ON, RECORD_SUFFIX, STATE_FOLDER, ShardJob
+from trietok.corpus.encode_shard import (
+    GOES_ON,
+    RECORD_SUFFIX,
+    STATE_FOLDER,
+    TEMPORARY,
+    ShardJob,
+    checksum,
+)
 from trietok.corpus.manifest import (
     MANIFEST_FORMAT,
     PART,
@@ -45,10 +52,9 @@ from trietok.corpus.manifest import (
     with_parts,
 )
 from trietok.corpus.shard_plan import Shard, text_bytes_of
-from trietok.disk import FULL, UNFINISHED, checksum, flush_directory, put_in_place, replacing
+from trietok.disk import FULL, NEW, flush_directory, locked_directory, replacing
 from trietok.errors import FileError, InputError
-from trietok.files.atomic import make_directory
-from trietok.files.directory_lock import DirectoryBusyError, alone
+from trietok.files.new_directory import make_directory
 from trietok.files.text_files import TextFile
 from trietok.showing.characters import first_few
 from trietok.worker_pool import interrupts_held
@@ -94,26 +100,25 @@ class RunDirectory:
         kept before those of its files are.
         """
         self._make()
-        try:
-            with alone(self._state, longest_wait=0):  # one run at a time in a directory
-                try:
-                    self._agree(resume)
-                    self._find_kept(verify)
-                    yield
-                except OSError as error:
-                    if error.errno not in FULL:
-                        raise
-                    path = error.filename or self._out
-                    told = f"cannot write {path}: {error.strerror}. Finished shards stay in"
-                    raise FileError(f"{told} {self._out}; {GOES_ON}", path=path) from error
-                finally:
-                    with interrupts_held():
-                        self._clear()
-                        if {path.name for path in self._state.glob("*")} == {PLAN}:
-                            shutil.rmtree(self._state, ignore_errors=True)
-        except DirectoryBusyError as error:
-            told = f"another run is at work in {self._out}, {error}; wait for its end"
-            raise InputError(told) from None
+        with locked_directory(self._state) as is_alone:  # one run at a time in a directory
+            if is_alone is False:
+                told = f"another run is at work in {self._out}; wait for its end"
+                raise InputError(told)
+            try:
+                self._agree(resume)
+                self._find_kept(verify)
+                yield
+            except OSError as error:
+                if error.errno not in FULL:
+                    raise
+                path = error.filename or self._out
+                told = f"cannot write {path}: {error.strerror}. Finished shards stay in"
+                raise FileError(f"{told} {self._out}; {GOES_ON}", path=path) from error
+            finally:
+                with interrupts_held():
+                    self._clear()
+                    if {path.name for path in self._state.glob("*")} == {PLAN}:
+                        shutil.rmtree(self._state, ignore_errors=True)
 
     def _make(self) -> None:
         out = self._out
@@ -270,7 +275,7 @@ class RunDirectory:
     def _clear(self) -> None:
         """Remove what is unfinished."""
         for path in sorted(self._state.iterdir()) if self._state.is_dir() else ():
-            if path.name.startswith(UNFINISHED):
+            if path.name.startswith(TEMPORARY) or path.name.endswith(NEW):
                 path.unlink(missing_ok=True)
 
     # ---- what shall be there ---------------------------------------------------------------------
@@ -373,11 +378,11 @@ class RunDirectory:
             named |= {self._job.made(shard["key"]).name: name for name in named_in([shard])}
         for made, name in named.items():
             if (state / made).exists():
-                put_in_place(state / made, out / name)
+                os.replace(state / made, out / name)
         if not manifest["totals"]["rejected"]:
             (out / REJECTS).unlink(missing_ok=True)
         flush_directory(out)
-        put_in_place(state / MANIFEST, out / MANIFEST)
+        os.replace(state / MANIFEST, out / MANIFEST)
         flush_directory(out)
         for path in chain(*(out.glob(f"{begin}-*.jsonl") for begin in (SHARDS, SOURCES))):
             if path.name not in parts:

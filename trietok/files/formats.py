@@ -217,7 +217,6 @@ BPE_SPLITTING = (
     "WhitespaceSplit",
     "BertPreTokenizer",
 )
-JOURNAL = ".trietok-save.json"  # in a directory whose files are being replaced
 RECORD = "trietok"  # the key of tokenizer_config.json for the settings that only trietok has
 
 
@@ -242,8 +241,17 @@ def write_vocab_lines(path: Path_, tokens: list[str]) -> None:
     """Write one token a line, so that reading the file gives the same list.
 
     Raises:
-        VocabularyError: a token holds a newline or a carriage return, which the format cannot keep.
+        VocabularyError: see `vocab_lines_text`.
         FileError: the file cannot be written; what was there before is untouched.
+    """
+    write_text(path, vocab_lines_text(tokens, path))
+
+
+def vocab_lines_text(tokens: list[str], path: Path_ = VOCAB_FILE) -> str:
+    """Return the text of a vocab.txt with one token a line; `path` is for errors.
+
+    Raises:
+        VocabularyError: a token holds a newline or a carriage return, which the format cannot keep.
     """
     text = "\n".join([*tokens, ""])
     for token_id, token in (
@@ -257,31 +265,38 @@ def write_vocab_lines(path: Path_, tokens: list[str]) -> None:
             raise VocabularyError(
                 f"{what}; nothing was written", path=path, line_number=token_id + 1, token=token
             )
-    write_text(path, text)
+    return text
 
 
 def write_json(path: Path_, value: Any) -> None:
-    """Write JSON as transformers writes it: sorted keys, two spaces, no ASCII escapes, a newline at
-    the end.
+    """Write JSON to a file, as `json_text` has it."""
+    write_text(path, json_text(value))
+
+
+def json_text(value: Any, *, sort_keys: bool = True) -> str:
+    """Return JSON as transformers writes it: sorted keys, two spaces, no ASCII escapes, a newline
+    at the end.
     """
-    text = json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
-    try:
-        write_text(path, text)
-    except UnicodeEncodeError:
-        write_text(path, re.sub(HALF_PAIR, lambda found: f"\\u{ord(found[0]):04x}", text))
+    text = json.dumps(value, indent=2, ensure_ascii=False, sort_keys=sort_keys) + "\n"
+    return re.sub(HALF_PAIR, lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
 def write_text(path: Path_, text: str) -> None:
     """Replace a file by `text` in UTF-8, whole or not at all."""
     checked_name(path)
     content = text.encode("utf-8")
+    require_readable_size(path, content)
+    with as_file_error(f"cannot write {os.fspath(path)}", path), replacing(path) as file:
+        file.write(content)
+
+
+def require_readable_size(path: Path_, content: bytes) -> None:
+    """Raise a FileFormatError for the content of a file that trietok would refuse to read."""
     if len(content) > LARGEST_FILE:
         size = f"{len(content):,} bytes, more than the {LARGEST_FILE:,} that are read again"
         raise FileFormatError(
             f"{os.fspath(path)} would have {size}; nothing was written", path=path
         )
-    with as_file_error(f"cannot write {os.fspath(path)}", path), replacing(path) as file:
-        file.write(content)
 
 
 # The files of chat templates: chat_template.jinja, and the folder of those with other names.
@@ -319,11 +334,11 @@ def named_templates(value: Any) -> Templates:
     return templates
 
 
-def template_files(directory: str | os.PathLike[str]) -> list[str]:
+def template_files(directory: str | os.PathLike[str], prefix: str = "") -> list[str]:
     """The paths, from the directory, of the templates in its folder, sorted; empty where there is
     no such folder.
     """
-    folder = os.path.join(directory, CHAT_TEMPLATE_FOLDER)
+    folder = os.path.join(directory, prefix + CHAT_TEMPLATE_FOLDER)
     try:
         with os.scandir(folder) as entries:
             found = (

@@ -85,11 +85,19 @@ def doubled_keys(pairs: list[tuple[str, Any]]) -> list[str]:
 def _bad_json(path: Path_, error: Exception) -> FileFormatError:
     if isinstance(error, json.JSONDecodeError):
         where = f"{os.fspath(path)}, line {error.lineno}, column {error.colno}"
-        return FileFormatError(
-            f"{where}: not JSON: {error.msg}", path=path, line_number=error.lineno
-        )
+        told = f"{where}: not JSON: {error.msg}"
+        if _ends_early(error):
+            told += "; the file ends there, so it may be truncated: copy or download it again"
+        return FileFormatError(told, path=path, line_number=error.lineno)
     if isinstance(error, RecursionError):
         return FileFormatError(
             f"{os.fspath(path)} is nested too deeply to be a tokenizer's file", path=path
         )
     return FileFormatError(f"{os.fspath(path)}: {error}", path=path)
+
+
+def _ends_early(error: json.JSONDecodeError) -> bool:
+    """Return whether a text is the beginning of JSON, as far as the error tells."""
+    rest = error.doc[error.pos :].rstrip()
+    is_cut_word = any(word.startswith(rest) for word in ("true", "false", "null"))
+    return is_cut_word or error.msg.startswith("Unterminated string")

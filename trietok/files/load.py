@@ -17,12 +17,12 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from trietok.disk import contents_read, reading_from
 from trietok.errors import (
     FileError,
     FileFormatError,
     InputTypeError,
     SpecialTokenError,
-    TrietokError,
     VocabularyError,
 )
 from trietok.files import formats, kinds
@@ -37,10 +37,11 @@ from trietok.files.added_ids import (
     take_tokens,
     token_objects,
 )
+from trietok.files.directory import read_together, without_hashes
 from trietok.files.doubts import doubts, near_names
 from trietok.files.formats import ADDITIONAL, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.json_files import read_json_object
-from trietok.files.model_files import ModelFiles, find_files, signature
+from trietok.files.model_files import ModelFiles, find_files
 from trietok.files.tokenizer_json import ReadFile
 from trietok.text.vocabulary import Vocabulary
 
@@ -74,6 +75,11 @@ _FILES = (
     formats.SPECIAL_TOKENS_MAP_FILE,
     formats.ADDED_TOKENS_FILE,
 )
+_SIDE_FILES = (
+    *(formats.ADDED_TOKENS_FILE, formats.SPECIAL_TOKENS_MAP_FILE, TOKENIZER_CONFIG_FILE),
+    *(TOKENIZER_FILE, formats.CHAT_TEMPLATE_FILE),
+)
+TOKENIZER_FILES = (VOCAB_FILE, *_SIDE_FILES)
 _OF_FILES = (FileError, FileFormatError, SpecialTokenError, VocabularyError)
 
 
@@ -91,38 +97,73 @@ def load(
         )
     name = os.fspath(name)
     subfolder, name_or_path = _take_options(cls, hub_options, kwargs, name)
-    side_files = (
-        formats.ADDED_TOKENS_FILE,
-        formats.SPECIAL_TOKENS_MAP_FILE,
-        TOKENIZER_CONFIG_FILE,
-        TOKENIZER_FILE,
-    )
-    own_files = (*cls.vocab_files_names.values(), *side_files, formats.CHAT_TEMPLATE_FILE)
+    own_files = dict.fromkeys((*cls.vocab_files_names.values(), *_SIDE_FILES))
     directory = os.path.join(name, subfolder or "")
 
     def find(names: Iterable[str]) -> ModelFiles:
         return find_files(name, names, subfolder=subfolder, **hub_options)
 
-    while True:  # a save during the load must not lead to a mixture of old and new files
-        names = (*own_files, *formats.template_files(directory))
-        before = signature(directory, names)
-        files = ModelFiles({})
-        try:
-            files = find(names)
-            tokenizer = _load_once(
-                cls, name, directory, files, find, init_inputs, dict(kwargs), name_or_path
-            )
-        except (TrietokError, OSError) as error:
-            if signature(directory, names) != before:
-                continue
-            if isinstance(error, _OF_FILES):
-                # What comes from the hub lies together in its cache.
-                place = next((os.path.dirname(path) for path in files.found.values()), directory)
-                _refuse_other_kind(cls, directory.rstrip(os.sep), place.rstrip(os.sep))
-            raise
-        else:
-            if signature(directory, names) == before:
-                return tokenizer
+    files, place = ModelFiles({}), directory
+    try:
+        if not os.path.isdir(directory):
+            files = find(own_files)
+            place = next((os.path.dirname(path) for path in files.found.values()), "")
+        with reading_directory(place, own_files) as names:
+            files = find(names) if place == directory else files
+            return _load_once(cls, name, directory, files, find, init_inputs, kwargs, name_or_path)
+    except _OF_FILES:
+        # What comes from the hub lies together in its cache.
+        place = next((os.path.dirname(path) for path in files.found.values()), directory)
+        _refuse_other_kind(cls, directory.rstrip(os.sep), place.rstrip(os.sep))
+        raise
+
+
+@contextlib.contextmanager
+def reading_directory(directory: str, file_names: Iterable[str]) -> Iterator[list[str]]:
+    """Read the files of a directory together, and have what the block reads come from there.
+
+    A save by another process does not change what the block reads. Files that were not saved
+    together are named in a warning.
+
+    Args:
+        directory: a directory; nothing is read for any other path.
+        file_names: the names of the files.
+
+    Returns:
+        The names, with those of chat templates.
+
+    Raises:
+        FileError: the directory is empty.
+        InterruptedSaveError: a process ended while it replaced files.
+    """
+    names = (TOKENIZER_CONFIG_FILE, *file_names)
+
+    def find() -> dict[str, str]:
+        there = (*names, *formats.template_files(directory))
+        return {name: os.path.join(directory, name) for name in there}
+
+    with contextlib.ExitStack() as stack:
+        is_read = os.path.join(directory, TOKENIZER_CONFIG_FILE) in contents_read()
+        if os.path.isdir(directory) and not is_read:
+            if not os.listdir(directory):
+                where = directory.rstrip(os.sep)
+                raise FileError(f"the directory {where} is empty: it has no tokenizer", path=where)
+            contents = read_together(directory, find)
+            if contents.changed:
+                _say_changed(directory.rstrip(os.sep), contents.changed)
+            stack.enter_context(reading_from(contents.files))
+        folder = os.path.join(directory, formats.CHAT_TEMPLATE_FOLDER, "")
+        read = (path.removeprefix(folder) for path in contents_read() if path.startswith(folder))
+        yield [*names, *(f"{formats.CHAT_TEMPLATE_FOLDER}/{name}" for name in read)]
+
+
+def _say_changed(directory: str, names: list[str]) -> None:
+    one = len(names) == 1
+    say_once(
+        f"{directory}: {', '.join(names)} changed after the save that wrote"
+        f" {TOKENIZER_CONFIG_FILE}; if you changed {'it' if one else 'them'}, save the tokenizer"
+        " again; if not, copy all files again"
+    )
 
 
 def _take_options(
@@ -199,7 +240,7 @@ def _load_once(
     given: str,
 ) -> Any:
     source = files.found.get(TOKENIZER_CONFIG_FILE)
-    config = {} if source is None else read_json_object(source)
+    config = {} if source is None else without_hashes(read_json_object(source))
     if source is not None and VERSIONED in config:
         files = _with_fast_file(files, fast_file_of(config.pop(VERSIONED), source), find)
     arguments, ids = _arguments(cls, directory, files, config, kwargs)

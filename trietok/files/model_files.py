@@ -14,11 +14,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.errors import (
-    FileError,
-)
+from trietok.disk import is_file
+from trietok.errors import FileError
 from trietok.files import formats
-from trietok.files.atomic import files_of_interrupted_save
 from trietok.files.formats import TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.hub import download
 
@@ -107,46 +105,19 @@ def nothing_there(name: str, elsewhere: str = "") -> FileError:
 
 
 def current_files(directory: str, names: Iterable[str]) -> dict[str, str]:
-    """Where a reader finds these files of a directory: name → path, for those that are there.
+    """Where these files of a directory are: name → path, for those that are there.
 
     Raises:
         FileError: one is a link that leads nowhere: without it, the tokenizer would be another.
-        FileFormatError: a save was cut short and its files were changed or removed since.
     """
-    if os.path.lexists(os.path.join(directory, formats.JOURNAL)):
-        return {
-            name: str(path)
-            for name, path in files_of_interrupted_save(Path(directory), names).items()
-        }
     paths = {name: os.path.join(directory, name) for name in names}
-    found = {name: path for name, path in paths.items() if os.path.isfile(path)}
-    for path in (
-        path for name, path in paths.items() if name not in found and os.path.islink(path)
-    ):
-        # a directory; or a save has just put the file in the place of its link
-        if os.path.exists(path):
-            continue
-        where = f"{path} is a link to {os.readlink(path)!r:.200}, which is not there"
-        raise FileError(
-            f"{where}; copy or download the file again, with links followed (cp -L)", path=path
-        )
-    return found
-
-
-def signature(directory: str, names: Iterable[str]) -> tuple[object, ...]:
-    """A value that is another one after a directory's files have been replaced."""
-    marks: list[object] = []
-    for name in (formats.JOURNAL, *names):
-        path = os.path.join(directory, name)
-        try:
-            # While a save ends, a link gives way to the file it leads to; who opened it just then
-            # saw nothing.
-            itself, status = os.lstat(path), os.stat(path)
-        except (OSError, ValueError):  # it does not exist, or cannot be a file name
-            marks.append(None)
-        else:
-            marks.append((itself.st_ino, status.st_ino, status.st_size, status.st_mtime_ns))
-    return tuple(marks)
+    for path in paths.values():
+        if os.path.islink(path) and not os.path.exists(path):
+            where = f"{path} is a link to {os.readlink(path)!r:.200}, which is not there"
+            raise FileError(
+                f"{where}; copy or download the file again, with links followed (cp -L)", path=path
+            )
+    return {name: path for name, path in paths.items() if is_file(path)}
 
 
 def built_in_directory(name: str) -> Path:

@@ -5,30 +5,33 @@ In: a tokenizer and a directory. Out: its files, all of them or none.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import os
-from collections.abc import Callable, Iterator, Mapping
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from trietok.disk import checked_name
+from trietok.disk import check_vocab_bytes, checked_name, read_bytes
 from trietok.errors import (
     InputError,
     InputTypeError,
     NotSupportedError,
     TrietokError,
     VocabularyError,
+    errors_naming,
 )
 from trietok.files import formats
-from trietok.files.atomic import save_files, save_into
+from trietok.files.directory import save_together
 from trietok.files.formats import (
     CHAT_TEMPLATE_FILE,
-    TOKENIZER_CONFIG_FILE,
+    CHAT_TEMPLATE_FOLDER,
+    TEMPLATE_ENDING,
     TOKENIZER_FILE,
-    write_json,
-    write_text,
+    VOCAB_FILE,
+    json_text,
+    vocab_lines_text,
 )
 from trietok.files.json_files import read_json_object
 from trietok.files.tokenizer_json import read_tokenizer_json
@@ -74,44 +77,51 @@ def save_files_of(
     save_jinja_files: bool = True,
 ) -> tuple[str, ...]:
     """`save` without a word on the model: for directories that are soon gone."""
-    rust = getattr(tokenizer, "_write_tokenizer_json", None)
-    if tokenizer_json is False and rust is not None and legacy_format is not False:
+    fast_text = getattr(tokenizer, "_tokenizer_json", None)
+    if tokenizer_json is False and fast_text is not None and legacy_format is not False:
         legacy_format = True
-    write_json_file = _json_writer(tokenizer, rust, legacy_format, tokenizer_json)
-    _require_unknown_token(tokenizer, rust is not None and write_json_file is None)
+    tokenizer_json_text = _json_writer(tokenizer, fast_text, legacy_format, tokenizer_json)
+    _require_unknown_token(tokenizer, fast_text is not None and tokenizer_json_text is None)
     _require_roles_added(tokenizer)
     _require_ids_that_load(tokenizer)
     if is_ours(type(tokenizer).__init__):  # a user's own may make its stages in any way
-        _refuse_what_is_lost(tokenizer, rust is not None and write_json_file is not None)
-    prefix = f"{filename_prefix}-" if filename_prefix else ""
+        _refuse_what_is_lost(tokenizer, fast_text is not None and tokenizer_json_text is not None)
+    prefix = _prefix(filename_prefix)
     _check_names(save_directory, prefix)
-    keeps = tokenizer_json is not False
     is_own = is_replaced(tokenizer, ("can_save_slow_tokenizer",))
     with_vocabulary = legacy_format is not False and (
         not is_own or bool(tokenizer.can_save_slow_tokenizer)
     )
-    parts = (prefix, filename_prefix, with_vocabulary, write_json_file, keeps, save_jinja_files)
     with tokenizer.holding():  # all files are written from one state
-        return tuple(
-            map(
-                str, save_into(save_directory, lambda folder: _save_held(tokenizer, folder, *parts))
-            )
+        config = _config(tokenizer, save_jinja_files)
+        if tokenizer_json_text is None and tokenizer.profile == "fast":
+            # Loading sets these two without a tokenizer.json, so a save after that writes them.
+            config = {"do_basic_tokenize": True, "never_split": None, **config}
+        files = _files_to_save(
+            tokenizer,
+            save_directory,
+            filename_prefix,
+            with_vocabulary,
+            tokenizer_json_text,
+            tokenizer_json is not False,
+            save_jinja_files,
         )
+        return tuple(map(str, save_together(save_directory, files, config, prefix)))
 
 
 def _json_writer(
-    tokenizer: Any, rust: Any, legacy_format: bool | None, tokenizer_json: bool | None
+    tokenizer: Any, fast_text: Any, legacy_format: bool | None, tokenizer_json: bool | None
 ) -> Any:
-    """What writes the tokenizer.json, None for none; `rust` is what does in the fast profile.
+    """Return what makes the text of tokenizer.json, None for none; `fast_text` does in a fast one.
 
     Raises where the options contradict each other or the class.
     """
-    if legacy_format is False and rust is None:
+    if legacy_format is False and fast_text is None:
         raise InputError(
             "a Python tokenizer has only the format that transformers calls legacy; pass None, and"
             " tokenizer_json=True for a tokenizer.json beside it"
         )
-    if tokenizer_json is False and rust is not None and legacy_format is False:
+    if tokenizer_json is False and fast_text is not None and legacy_format is False:
         raise InputError(
             "legacy_format=False writes a tokenizer.json alone, and tokenizer_json=False writes"
             " none"
@@ -122,16 +132,16 @@ def _json_writer(
             " legacy_format=None"
         )
         raise InputError(told)
-    write_json_file = None if legacy_format is True else rust
-    if tokenizer_json and write_json_file is None:
-        write_json_file = rust or getattr(tokenizer, "_write_slow_tokenizer_json", None)
-        if write_json_file is None:
+    text = None if legacy_format is True else fast_text
+    if tokenizer_json and text is None:
+        text = fast_text or getattr(tokenizer, "_slow_tokenizer_json", None)
+        if text is None:
             raise NotSupportedError(
                 f"a {type(tokenizer).__name__} has no tokenizer.json; BertTokenizer and its family"
                 " have one",
                 name="tokenizer_json",
             )
-    return write_json_file
+    return text
 
 
 def _require_unknown_token(tokenizer: Any, by_vocabulary_alone: bool) -> None:
@@ -327,59 +337,79 @@ def _is_code(stage: Any) -> bool:
     return stage is not None and not (is_its_own and not any(map(callable, vars(stage).values())))
 
 
-def _save_held(
+def _files_to_save(
     tokenizer: Any,
-    directory: Path,
-    prefix: str,
+    directory: str | os.PathLike[str],
     filename_prefix: str | None,
     with_vocabulary: bool,
-    write_tokenizer_json: Callable[[Path], None] | None,
+    tokenizer_json: Callable[[str], str] | None,
     keeps_tokenizer_json: bool,
-    save_jinja_files: bool,
-) -> tuple[Path, ...]:
-    config, roles = _config(tokenizer, save_jinja_files), _special_tokens_map(tokenizer)
-    if write_tokenizer_json is None and tokenizer.profile == "fast":
-        # Loading sets these two without a tokenizer.json, so a save after that writes them, too.
-        config = {"do_basic_tokenize": True, "never_split": None, **config}
-    template, named_templates = formats.files_of(
-        tokenizer.chat_template if save_jinja_files else None
-    )
-    named_paths: list[Path] = []
+    has_template_files: bool,
+) -> dict[str, bytes | None]:
+    """Return name → content of the files beside tokenizer_config.json, in transformers' order.
+
+    None stands for a file of an earlier save that must go: it would hide this tokenizer, or name
+    tokens that no longer exist.
+    """
+    prefix = _prefix(filename_prefix)
+    added_file, json_file = prefix + formats.ADDED_TOKENS_FILE, prefix + TOKENIZER_FILE
     first = tokenizer.vocab_size
     added = {token: i for token, i in tokenizer.added_tokens_encoder.items() if i >= first}
+    roles = json_text(_special_tokens_map(tokenizer)).encode()
+    files: dict[str, bytes | None] = {prefix + formats.SPECIAL_TOKENS_MAP_FILE: roles}
+    files |= _templates(tokenizer, directory, prefix, has_template_files)
+    if with_vocabulary:
+        files |= _vocabulary_files(tokenizer, filename_prefix)
+    elif tokenizer.profile == "fast":
+        files[prefix + VOCAB_FILE] = None
+    files[added_file] = json_text(added).encode() if added and with_vocabulary else None
+    if tokenizer_json is not None:
+        files[json_file] = tokenizer_json(os.path.join(directory, json_file)).encode()
+    elif tokenizer.profile == "fast" or not keeps_tokenizer_json:
+        files[json_file] = None
+    else:
+        files[json_file] = _up_to_date(tokenizer, Path(directory, json_file))
+    for name, content in files.items():
+        if content is not None:
+            formats.require_readable_size(os.path.join(directory, name), content)
+    vocabulary = files.get(prefix + VOCAB_FILE)
+    if vocabulary is not None:
+        check_vocab_bytes(vocabulary, os.path.join(directory, prefix + VOCAB_FILE))
+    return files
 
-    # If an earlier save left one, it would name tokens that no longer exist.
-    obsolete = [prefix + formats.ADDED_TOKENS_FILE, prefix + CHAT_TEMPLATE_FILE]
-    if tokenizer.profile == "fast":
-        obsolete += [prefix + TOKENIZER_FILE, prefix + formats.VOCAB_FILE]
-    elif not keeps_tokenizer_json:
-        obsolete.append(prefix + TOKENIZER_FILE)
 
-    def write(folder: Path) -> None:
-        if with_vocabulary:
-            tokenizer.save_vocabulary(str(folder), filename_prefix=filename_prefix)
-        write_json(folder / (prefix + TOKENIZER_CONFIG_FILE), config)
-        write_json(folder / (prefix + formats.SPECIAL_TOKENS_MAP_FILE), roles)
-        if added and with_vocabulary:
-            write_json(folder / (prefix + formats.ADDED_TOKENS_FILE), added)
-        if write_tokenizer_json is not None:
-            write_tokenizer_json(folder / (prefix + TOKENIZER_FILE))
-        elif prefix + TOKENIZER_FILE not in obsolete:
-            _bring_up_to_date(tokenizer, directory / (prefix + TOKENIZER_FILE), folder)
-        if template is not None:
-            write_text(folder / (prefix + CHAT_TEMPLATE_FILE), template)
-        # A folder is replaced in a step of its own, the last before that of the files.
-        named_paths.extend(_save_templates(directory, prefix, named_templates))
+def _prefix(filename_prefix: str | None) -> str:
+    return f"{filename_prefix}-" if filename_prefix else ""
 
-    paths = save_files(directory, write, obsolete=obsolete)
-    first = (TOKENIZER_CONFIG_FILE, formats.SPECIAL_TOKENS_MAP_FILE, CHAT_TEMPLATE_FILE)
-    rank = {
-        prefix + name: at
-        for at, name in enumerate((*first, "", formats.ADDED_TOKENS_FILE, TOKENIZER_FILE))
-    }
-    paths.sort(key=lambda path: rank.get(path.name, len(first)))
-    before = sum(rank.get(path.name, len(first)) < len(first) for path in paths)
-    return (*paths[:before], *named_paths, *paths[before:])
+
+def _vocabulary_files(tokenizer: Any, filename_prefix: str | None) -> dict[str, bytes | None]:
+    """Return what `save_vocabulary` writes; the one of a user's class writes to a folder first."""
+    own = getattr(tokenizer, "_lines_of_file", None)
+    if own is not None and not is_replaced(tokenizer, ("save_vocabulary",)):
+        return {_prefix(filename_prefix) + VOCAB_FILE: vocab_lines_text(own()).encode()}
+    with tempfile.TemporaryDirectory() as folder, errors_naming("", instead_of=folder):
+        tokenizer.save_vocabulary(folder, filename_prefix=filename_prefix)
+        written = sorted(Path(folder).iterdir())
+        for path in written:
+            if not path.is_file():
+                raise NotSupportedError(
+                    f"save_vocabulary of {type(tokenizer).__name__} has made the folder"
+                    f" {path.name}; it may write files only",
+                    name="save_vocabulary",
+                )
+        return {path.name: path.read_bytes() for path in written}
+
+
+def _templates(
+    tokenizer: Any, directory: str | os.PathLike[str], prefix: str, has_files: bool
+) -> dict[str, bytes | None]:
+    """Return the files of the chat templates, and None for those of an earlier save."""
+    template, named = formats.files_of(tokenizer.chat_template if has_files else None)
+    files = {prefix + CHAT_TEMPLATE_FILE: None if template is None else template.encode()}
+    files |= {prefix + name: None for name in formats.template_files(directory, prefix)}
+    for name, text in named.items():
+        files[f"{prefix}{CHAT_TEMPLATE_FOLDER}/{name}{TEMPLATE_ENDING}"] = text.encode()
+    return files
 
 
 def _say_what_the_model_needs(tokenizer: Any, directory: str) -> None:
@@ -418,40 +448,38 @@ def _say_what_the_model_needs(tokenizer: Any, directory: str) -> None:
     )
 
 
-def _bring_up_to_date(tokenizer: Any, there: Path, folder: Path) -> None:
-    """Have the tokenizer.json beside the files of a slow tokenizer give the same ids, or raise.
+def _up_to_date(tokenizer: Any, path: Path) -> bytes | None:
+    """Return the tokenizer.json that stays beside the files of a slow tokenizer.
 
-    `there` is that file; it may not exist, and stays as it is where it gives the ids already. Else
-    a new one is written into `folder`.
+    It has to give the same ids: if the file that is there does not, it is written again, or an
+    error is raised. Returns None if there is no file.
     """
-    if not there.is_file():
-        return
-    write_anew = getattr(tokenizer, "_write_slow_tokenizer_json", None)
+    if not path.is_file():
+        return None
+    update = getattr(tokenizer, "_updated_tokenizer_json", None)
     try:
-        if write_anew is not None:
-            if write_anew(folder / there.name, there):
+        there = read_bytes(path)
+        if update is not None:
+            text, is_contradicted = update(path)
+            if is_contradicted:
                 tokenizer.warn_once(
                     "tokenizer-json-anew",
-                    f"{there} contradicted the settings or the template of what is saved, and is"
+                    f"{path} contradicted the settings or the template of what is saved, and is"
                     " written anew",
                 )
-            return
+            return there if text is None else text.encode()
 
-        kept = read_tokenizer_json(there)
+        kept = read_tokenizer_json(path)
         if {
             **kept.vocabulary,
             **{t.content: i for i, t in kept.added_tokens.items()},
         } == tokenizer.get_vocab():
-            return
+            return there
         why = f"a {type(tokenizer).__name__} has other tokens and writes no {TOKENIZER_FILE}"
     except TrietokError as error:
-        if isinstance(error.__cause__, OSError) and getattr(error, "path", None) == str(
-            folder / there.name
-        ):
-            raise  # the disk is full, say: no other ids are in question
-        why = str(error).replace(f"{folder / there.name}: ", "")
+        why = str(error)
     raise NotSupportedError(
-        f"{there} is read by fast classes and by the package tokenizers, and would give other ids"
+        f"{path} is read by fast classes and by the package tokenizers, and would give other ids"
         f" than what is saved; it cannot be brought up to date: {why}. Save into another directory,"
         " or with tokenizer_json=False, which removes the file",
         name="tokenizer_json",
@@ -554,25 +582,3 @@ def _take_stage(tokenizer: Any, config: dict[str, Any]) -> None:
     if "never_split" in config and tokenizer.profile == "slow" and words is not None:
         if set(words) != set(config["never_split"] or ()):
             config["never_split"] = sorted(words) or None
-
-
-def _save_templates(directory: Path, prefix: str, templates: Mapping[str, str]) -> list[Path]:
-    """Write the templates with names of their own to their folder, all or none; others that it
-    holds are removed.
-    """
-    folder = directory / (prefix + formats.CHAT_TEMPLATE_FOLDER)
-    there: list[str] = []
-    with contextlib.suppress(OSError):
-        there = [name for name in os.listdir(folder) if name.endswith(formats.TEMPLATE_ENDING)]
-    if not templates and not there:
-        return []
-
-    def write(staging: Path) -> None:
-        for name, text in templates.items():
-            write_text(staging / (name + formats.TEMPLATE_ENDING), text)
-
-    save_files(folder, write, obsolete=there)
-    if not templates:
-        with contextlib.suppress(OSError):  # it holds something else
-            folder.rmdir()
-    return [folder / (name + formats.TEMPLATE_ENDING) for name in templates]

@@ -119,42 +119,45 @@ def _component(kind: str, value: BertNormalizer | WordPieceDecoder | None) -> di
 # ---- of a tokenizer ------------------------------------------------------------------------------
 
 
-def write_slow(path: Path_, tokenizer: Any) -> None:
-    """Write a tokenizer.json that has the vocabulary, the options, the template and the added
-    tokens of a slow one.
+def slow_text(tokenizer: Any, path: Path_) -> str:
+    """Return a tokenizer.json with the vocabulary, the options, the template and the added tokens
+    of a slow tokenizer. `path` is for errors.
 
     Raises:
         NotSupportedError: the tokenizer has options or added tokens that the file cannot hold; the
             message names each.
-        VocabularyError: as `write_rust`.
+        VocabularyError: as `fast_text`.
     """
     problems = unsayable(tokenizer)
     if problems:
         raise _not_sayable(tokenizer, problems, ". Save it without tokenizer_json=True")
-    _write(
-        path, tokenizer_json_of(tokenizer), tokenizer, "; or save it without tokenizer_json=True"
-    )
+    value = tokenizer_json_of(tokenizer)
+    return _text(value, tokenizer, path, "; or save it without tokenizer_json=True")
 
 
-def write_anew(path: Path_, tokenizer: Any, there: Path_) -> bool:
-    """Write the tokenizer.json of a directory into which a slow tokenizer is saved, unless it gives
-    the ids already.
+def updated_text(tokenizer: Any, path: Path_) -> tuple[str | None, bool]:
+    """Return the tokenizer.json of a directory into which a slow tokenizer is saved.
 
-    The file stays as it is where it has the tokens, the added tokens with their flags, the settings
-    and the template of the tokenizer. Else it gets them, and keeps its truncation, its padding and
-    its decoder. True is returned where it had to change in more than tokens: in settings or the
-    template.
+    A file with the tokens, the added tokens with their flags, the settings and the template of the
+    tokenizer stays as it is. Any other gets them, and keeps its truncation, padding and decoder.
+
+    Args:
+        tokenizer: the slow tokenizer.
+        path: the tokenizer.json that is there.
+
+    Returns:
+        The text, None if the file stays as it is; and whether it had to change in settings or the
+        template, not only in tokens.
     """
-    kept, problems = read_tokenizer_json(there), list(_unsayable_options(tokenizer))
+    kept, problems = read_tokenizer_json(path), list(_unsayable_options(tokenizer))
     if not problems:
         with_tokens, anew = _brought_up_to(tokenizer, kept)
         if anew == kept:
-            return False
+            return None, False
         problems = list(_unsayable_tokens(tokenizer, kept.added_tokens.values()))
     if problems:
         raise _not_sayable(tokenizer, problems)
-    _write(path, anew, tokenizer)
-    return anew != with_tokens
+    return _text(anew, tokenizer, path), anew != with_tokens
 
 
 def _brought_up_to(tokenizer: Any, kept: TokenizerJson) -> tuple[TokenizerJson, TokenizerJson]:
@@ -297,8 +300,8 @@ def _unsayable_tokens(tokenizer: Any, there: Collection[AddedToken]) -> Iterator
                 )
 
 
-def write_rust(path: Path_, tokenizer: Any) -> None:
-    """Write the tokenizer.json of a tokenizer of the fast profile.
+def fast_text(tokenizer: Any, path: Path_) -> str:
+    """Return the tokenizer.json of a fast tokenizer. `path` is for errors.
 
     Raises:
         VocabularyError: such a file cannot keep its ids: the vocabulary has holes or a token on two
@@ -309,15 +312,15 @@ def write_rust(path: Path_, tokenizer: Any) -> None:
         f" slow classes and trietok's fast ones read these ids from a {VOCAB_FILE}; transformers'"
         " fast ones number the added tokens anew"
     )
-    _write(path, tokenizer_json_of(tokenizer), tokenizer, advice)
+    return _text(tokenizer_json_of(tokenizer), tokenizer, path, advice)
 
 
-def _write(path: Path_, value: TokenizerJson, tokenizer: Any, advice: str = "") -> None:
-    """Write it, with an error that says where the ids have a gap, how to close it, and what else to
-    do.
+def _text(value: TokenizerJson, tokenizer: Any, path: Path_, advice: str = "") -> str:
+    """Return its text, with an error that says where the ids have a gap, how to close it, and what
+    else to do.
     """
     try:
-        write_tokenizer_json(path, value)
+        return tokenizer_json_text(value, path=path)
     except VocabularyError as error:
         told = f"{error}. {_gap(tokenizer)}{advice}"
         known = {

@@ -7,6 +7,7 @@ code in a directory is executed, so `auto_map` is ignored.
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 from trietok.disk import read_vocab_bytes
@@ -28,7 +29,7 @@ from trietok.files.kinds import (
     is_wordpiece,
     other_kind,
 )
-from trietok.files.load import loads_knowingly, say_once
+from trietok.files.load import TOKENIZER_FILES, loads_knowingly, reading_directory, say_once
 from trietok.files.model_files import BUILT_IN_NAMES, find_files
 from trietok.inputs.profiles import Profile
 from trietok.tokenizer.bert_japanese import BertJapaneseTokenizer
@@ -217,8 +218,10 @@ class AutoTokenizer:
                 known, path = _registry.type_names(), str(pretrained_model_name_or_path)
                 message = f"tokenizer_type is {model_type!r}; trietok has {', '.join(known)}"
                 raise TokenizerClassError(message, path=path, name=str(model_type), known=known)
-            choice = Choice(pretrained_model_name_or_path, kind, "")
-        else:
+            tokenizer: PreTrainedTokenizer
+            tokenizer = Choice(pretrained_model_name_or_path, kind, "").load(*inputs, **kwargs)
+            return tokenizer
+        with _reading(pretrained_model_name_or_path, kwargs):
             choice = _class_of(pretrained_model_name_or_path, config, use_fast, kwargs)
             if choice.why == _ASSUMED:
                 what = (
@@ -229,7 +232,7 @@ class AutoTokenizer:
                     f"{what} {choice.kind.__name__}; tokenizer_type='bert', or another type,"
                     " says so"
                 )
-        tokenizer: PreTrainedTokenizer = choice.load(*inputs, **kwargs)
+            tokenizer = choice.load(*inputs, **kwargs)
         return tokenizer
 
     @staticmethod
@@ -283,6 +286,14 @@ class AutoTokenizer:
             slow_tokenizer_class or before[0],
             fast_tokenizer_class or before[1],
         )
+
+
+def _reading(name: Any, options: dict[str, Any]) -> AbstractContextManager[Any]:
+    """Read the files of a local directory together: its class and its tokens belong together."""
+    if not isinstance(name, (str, os.PathLike)):
+        return nullcontext()
+    directory = os.path.join(name, options.get("subfolder") or "")
+    return reading_directory(directory, TOKENIZER_FILES)
 
 
 def _class_of(

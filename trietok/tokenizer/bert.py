@@ -21,7 +21,7 @@ from trietok.errors import (
 from trietok.files.formats import RECORD, VOCAB_FILE
 from trietok.files.json_files import read_json_object
 from trietok.files.tokenizer_json import read_tokenizer_json, truncation_and_padding_of
-from trietok.files.tokenizer_json_writer import write_anew, write_slow
+from trietok.files.tokenizer_json_writer import slow_text, updated_text
 from trietok.inputs.template import BERT, RowPiece, Template, input_ids
 from trietok.text.alignment import Ids
 from trietok.text.basic_tokenizer import BasicTokenizer
@@ -341,14 +341,11 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
         text = " ".join(tokens)
         return (text.replace(f" {prefix}", "") if prefix else text).strip()
 
-    def _write_slow_tokenizer_json(
-        self, path: str | os.PathLike[str], there: str | os.PathLike[str] | None = None
-    ) -> bool:
-        """Write the tokenizer.json; with `there`, that file as `write_anew` changes it."""
-        if there is not None:
-            return write_anew(path, self, there)
-        write_slow(path, self)
-        return False
+    def _slow_tokenizer_json(self, path: str | os.PathLike[str]) -> str:
+        return slow_text(self, path)
+
+    def _updated_tokenizer_json(self, path: str | os.PathLike[str]) -> tuple[str | None, bool]:
+        return updated_text(self, path)
 
     # ---- the template ----------------------------------------------------------------------------
 

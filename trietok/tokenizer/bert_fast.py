@@ -24,7 +24,7 @@ from trietok.files.tokenizer_json import (
     tokenizer_json_of_object,
 )
 from trietok.files.tokenizer_json_content import WordPieceDecoder
-from trietok.files.tokenizer_json_writer import write_rust
+from trietok.files.tokenizer_json_writer import fast_text
 from trietok.inputs.call_inputs import pair_of
 from trietok.inputs.options import (
     OF_CALLS,
@@ -487,8 +487,8 @@ class RustProfile(BertTokenizer):
 
     # ---- files -----------------------------------------------------------------------------------
 
-    def _write_tokenizer_json(self, path: str | os.PathLike[str]) -> None:
-        write_rust(path, self)
+    def _tokenizer_json(self, path: str | os.PathLike[str]) -> str:
+        return fast_text(self, path)
 
     # ---- ids to text -----------------------------------------------------------------------------
 

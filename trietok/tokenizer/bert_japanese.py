@@ -194,14 +194,11 @@ class BertJapaneseTokenizer(BertTokenizer):
             settings.update(options, word_tokenizer=type(word).__name__)
         return settings
 
-    def _write_slow_tokenizer_json(
-        self, path: str | os.PathLike[str], there: str | os.PathLike[str] | None = None
-    ) -> bool:
-        raise NotSupportedError(
-            f"a {type(self).__name__} has no tokenizer.json: no reader of that file makes its"
-            " words; save it without",
-            name="tokenizer_json",
-        )
+    def _slow_tokenizer_json(self, path: str | os.PathLike[str]) -> str:
+        raise _without_tokenizer_json(self)
+
+    def _updated_tokenizer_json(self, path: str | os.PathLike[str]) -> tuple[str | None, bool]:
+        raise _without_tokenizer_json(self)
 
     # ---- text to tokens --------------------------------------------------------------------------
 
@@ -287,3 +284,11 @@ def _require_subwords(kind: str) -> None:
         raise InputError(
             f"subword_tokenizer_type is {kind!r:.60}; it is 'wordpiece' or 'character'"
         )
+
+
+def _without_tokenizer_json(tokenizer: Any) -> NotSupportedError:
+    return NotSupportedError(
+        f"a {type(tokenizer).__name__} has no tokenizer.json: no reader of that file makes its"
+        " words; save it without",
+        name="tokenizer_json",
+    )

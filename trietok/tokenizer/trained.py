@@ -144,8 +144,11 @@ class ChineseBpeTokenizer(PreTrainedTokenizer):
         path = os.path.join(
             save_directory, f"{filename_prefix}-{VOCAB_FILE}" if filename_prefix else VOCAB_FILE
         )
-        write_vocab_lines(path, [token or "" for token in self._vocabulary.tokens])
+        write_vocab_lines(path, self._lines_of_file())
         return (path,)
+
+    def _lines_of_file(self) -> list[str]:
+        return [token or "" for token in self._vocabulary.tokens]
 
 
 def save_tokenizer(

@@ -232,14 +232,18 @@ class WordpieceVocabulary(ConversionMixin, AddedTokensMixin):
         if not os.path.isdir(directory):
             directory, name = os.path.split(directory)
         path = os.path.join(directory, prefix + name)
+        write_vocab_lines(path, self._lines_of_file(include_added))
+        return (path,)
+
+    def _lines_of_file(self, include_added: bool = False) -> list[str]:
+        """Return the lines of vocab.txt."""
         table = self._table
         tokens: list[Any] = list(self.vocabulary.tokens)
         if include_added:
             tokens += [None] * (table.max_id + 1 - len(tokens))
         for token_id in [*self.vocabulary.holes, *range(len(self.vocabulary.tokens), len(tokens))]:
             tokens[token_id] = _filled(table, token_id, include_added)
-        write_vocab_lines(path, tokens)
-        return (path,)
+        return tokens
 
     # ---- changing the vocabulary -----------------------------------------------------------------
 

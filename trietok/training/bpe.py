@@ -16,9 +16,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from trietok.disk import read_text
+from trietok.disk import is_file, read_text
 from trietok.errors import FileError, FileFormatError, VocabularyError
-from trietok.files.atomic import files_of_interrupted_save, save_files, save_into
+from trietok.files.directory import save_together
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
     BPE_SPLITTING,
@@ -27,14 +27,12 @@ from trietok.files.formats import (
     HALF_PAIR,
     MERGES_FILE,
     SPECIAL_TOKENS_MAP_FILE,
-    TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
-    write_json,
-    write_text,
 )
 from trietok.files.json_files import read_json_object
 from trietok.files.json_place import BertNormalizer
+from trietok.files.load import reading_directory
 from trietok.files.tokenizer_json_content import TokenizerJson, WordPieceDecoder
 from trietok.files.tokenizer_json_writer import by_id, tokenizer_json_object
 from trietok.text.added_tokens import AddedToken
@@ -64,15 +62,14 @@ def merges_text(merges: Iterable[tuple[str, str]]) -> str:
 def _read_arguments(directory: Path) -> dict[str, Any]:
     """The arguments of `Bpe` that the files of a directory hold."""
     wanted = (BPE_VOCAB_FILE, MERGES_FILE, TOKENIZER_FILE)
-    paths = files_of_interrupted_save(directory, wanted)
-    if missing := [name for name in wanted if name not in paths]:
+    if missing := [name for name in wanted if not is_file(os.fspath(directory / name))]:
         raise FileError(
             f"{directory} has no {missing[0]}; a directory that Bpe.save or `trietok train bpe`"
             f" wrote has {', '.join(wanted)}",
             path=directory / missing[0],
         )
-    vocab, merges = _read_vocab(paths[BPE_VOCAB_FILE]), _read_merges(paths[MERGES_FILE])
-    path = paths[TOKENIZER_FILE]
+    vocab, merges = _read_vocab(directory / BPE_VOCAB_FILE), _read_merges(directory / MERGES_FILE)
+    path = directory / TOKENIZER_FILE
     content = read_json_object(path)
     model, added = _read_model(content, path), content.get("added_tokens")
     if not isinstance(added, list) or not all(
@@ -223,7 +220,9 @@ class Bpe:
                 `Bpe` does not do.
             VocabularyError: as `Bpe`.
         """
-        return cls(**_read_arguments(Path(directory)))
+        place = Path(directory)
+        with reading_directory(os.fspath(place), (BPE_VOCAB_FILE, MERGES_FILE, TOKENIZER_FILE)):
+            return cls(**_read_arguments(place))
 
     def tokenize(self, word: str) -> list[str]:
         """Split one word into tokens. O(n log n) for n characters."""
@@ -346,16 +345,15 @@ class Bpe:
             "model_max_length": _LONGEST_INPUT,
         }
 
-        def write(folder: Path) -> None:
-            write_text(folder / BPE_VOCAB_FILE, vocab_text(self.vocab))
-            write_text(folder / MERGES_FILE, merges_text(self.merges))
-            content = self._tokenizer_json(do_lower_case)
-            write_text(folder / TOKENIZER_FILE, json.dumps(content, indent=2, ensure_ascii=False))
-            write_json(folder / TOKENIZER_CONFIG_FILE, config | roles)
-
-        # Files of another tokenizer would hide this one, or add their tokens to it.
-        others = [VOCAB_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE]
-        return save_into(Path(directory), lambda folder: save_files(folder, write, others))
+        content = json.dumps(self._tokenizer_json(do_lower_case), indent=2, ensure_ascii=False)
+        files = {
+            BPE_VOCAB_FILE: vocab_text(self.vocab).encode(),
+            MERGES_FILE: merges_text(self.merges).encode(),
+            TOKENIZER_FILE: content.encode(),
+            # Files of another tokenizer would hide this one, or add their tokens to it.
+            **dict.fromkeys((VOCAB_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE)),
+        }
+        return save_together(directory, files, config | roles)
 
     def _tokenizer_json(self, do_lower_case: bool | None) -> dict[str, Any]:
         """The object of tokenizer.json, with its keys in the order of the Rust tokenizer."""

@@ -38,16 +38,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from trietok.errors import InputError, InputTypeError
-from trietok.files.atomic import save_files, save_into
+from trietok.files.directory import save_together
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
+    RECIPE_CLASS,
     RECIPE_LOG_FILE,
     SPECIAL_TOKENS_MAP_FILE,
-    TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
-    write_text,
-    write_vocab_lines,
+    vocab_lines_text,
 )
 from trietok.text.characters import (
     REPLACEMENT_CHARACTER,
@@ -535,14 +534,15 @@ def save_chinese_bpe(
                 lines[name].append(" ".join(rule(sentence)) + "\n")
         files |= {name: "".join(of_file) for name, of_file in lines.items()}
 
-    def write(folder: Path) -> None:
-        write_vocab_lines(folder / VOCAB_FILE, bpe.tokens)
-        for name, text in files.items():
-            write_text(folder / name, text)
-
-    # Result files that are not written anew were made with another vocabulary; the others are of
-    # another tokenizer.
-    others = (TOKENIZER_FILE, TOKENIZER_CONFIG_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE)
-    return save_into(
-        output, lambda folder: save_files(folder, write, [RESULT_FILE, LEFT_TO_RIGHT_FILE, *others])
+    contents = {VOCAB_FILE: vocab_lines_text(bpe.tokens), **files}
+    # Result files that are not written again were made with another vocabulary, and the others are
+    # of another tokenizer.
+    others = (
+        *(RESULT_FILE, LEFT_TO_RIGHT_FILE),
+        *(TOKENIZER_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE),
+    )
+    return save_together(
+        output,
+        {**dict.fromkeys(others), **{name: text.encode() for name, text in contents.items()}},
+        {"tokenizer_class": RECIPE_CLASS},
     )

@@ -32,9 +32,9 @@ from trietok.errors import (
     as_file_error,
     errors_naming,
 )
-from trietok.files.atomic import new_directory
 from trietok.files.formats import CONFIG_FILE, write_json
 from trietok.files.json_files import read_json_object
+from trietok.files.new_directory import new_directory
 from trietok.files.safetensors import ELEMENT_BYTES, Header, header_bytes, size_of
 from trietok.files.save import save_files_of
 from trietok.tokenizer.auto import AutoTokenizer

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from trietok.errors import FileError, FileFormatError, InputError, as_file_error
-from trietok.files.atomic import checked_new
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
     CONFIG_FILE,
@@ -19,6 +18,7 @@ from trietok.files.formats import (
 )
 from trietok.files.json_files import read_json_object
 from trietok.files.model_files import BUILT_IN_NAMES
+from trietok.files.new_directory import checked_new
 from trietok.files.safetensors import Header, SafetensorsError, check_layout, read_header
 from trietok.workbench.adapting.row_blocks import import_package
 from trietok.workbench.adapting.token_tensors import token_axes, token_axis

@@ -16,12 +16,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from trietok.errors import InterruptedSaveError
 from trietok.files.formats import CONFIG_FILE, GENERIC_FAST, TOKENIZER_FILE
 from trietok.files.kinds import is_of_recipe, other_kind, tokenizer_folders
 from trietok.files.load import unsaid
 from trietok.tokenizer.auto import AutoTokenizer, fast_class_of
 from trietok.workbench.checking.facts import RULES, Facts
-from trietok.workbench.checking.files import CHECKED_FILES, read_files
+from trietok.workbench.checking.files import CHECKED_FILES, SAVE_INTERRUPTED, read_files
 from trietok.workbench.checking.report import NOTHING_LOADS, WARNING, CheckReport, Finding, declare
 from trietok.workbench.checking.rules import entries, model, settings, tokenizer_json, tokens
 
@@ -157,11 +158,10 @@ def _is_copy(folder: Path, directory: Path) -> bool:
 def _of_recipe(path: str) -> list[Finding]:
     """Whether what `trietok train bpe --recipe chinese` wrote loads."""
     found = load_quietly(path, AutoTokenizer)
-    return (
-        [Finding("error", DOES_NOT_LOAD, _why_not_loaded(found, path))]
-        if isinstance(found, Exception)
-        else []
-    )
+    if not isinstance(found, Exception):
+        return []
+    code = SAVE_INTERRUPTED if isinstance(found, InterruptedSaveError) else DOES_NOT_LOAD
+    return [Finding("error", code, _why_not_loaded(found, path))]
 
 
 def _loaded(facts: Facts, with_fast: bool) -> Iterator[Finding]:

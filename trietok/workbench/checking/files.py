@@ -7,6 +7,7 @@ those of a tokenizer's names in the directory; paths that stand in a file are no
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Collection
@@ -17,18 +18,28 @@ from typing import Any
 from trietok.disk import (
     ANY_SIZE,
     FOREIGN_HEAD,
+    NEW,
     OR_GIVE,
     foreign,
     names_tokenizer,
     open_regular,
     read_vocab_bytes,
+    reading_from,
 )
-from trietok.errors import FileError, FileFormatError, TrietokError, VocabularyError
+from trietok.errors import (
+    FileError,
+    FileFormatError,
+    InterruptedSaveError,
+    TrietokError,
+    VocabularyError,
+)
 from trietok.files.added_ids import checked_added_token, checked_id, entries_of, is_role
+from trietok.files.directory import Contents, read_together, without_hashes
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
+    BPE_VOCAB_FILE,
     CONFIG_FILE,
-    JOURNAL,
+    MERGES_FILE,
     RECORD,
     SPECIAL_TOKENS_MAP_FILE,
     TOKENIZER_CONFIG_FILE,
@@ -39,7 +50,7 @@ from trietok.files.formats import (
 from trietok.files.json_files import check_depth, doubled_keys, read_json_text
 from trietok.files.kinds import other_kind, tokenizer_folders
 from trietok.files.load import VERSIONED, fast_file_of, paths_in_files
-from trietok.files.model_files import BUILT_IN_NAMES, built_in_directory, current_files
+from trietok.files.model_files import BUILT_IN_NAMES, built_in_directory
 from trietok.files.tokenizer_json import tokenizer_json_from_object
 from trietok.files.tokenizer_json_content import TokenizerJson
 from trietok.showing.characters import first_few
@@ -144,18 +155,17 @@ DUPLICATE_KEY = declare(
     so="readers disagree about which of the two counts",
     do="remove one of them",
 )
-SAVE_UNFINISHED = declare(
-    "save-unfinished",
-    so="trietok takes the files from before the save; other programs may read new ones",
-    do="load DIR and call save_pretrained(DIR), then make the changes again",
+SAVE_INTERRUPTED = declare(
+    "save-interrupted",
+    "a save was interrupted while it replaced files",
+    so="nothing loads",
+    do="`trietok check -m DIR --fix` finishes the save",
 )
-SAVE_MIXED = declare(
-    "save-mixed",
-    so="old and new files may be mixed",
-    do=(
-        "remove .trietok-save.json if the files are as they should be; else"
-        " tokenizer.save_pretrained(OUT)"
-    ),
+FILES_CHANGED = declare(
+    "file-changed",
+    "files are not as they were saved together",
+    so="the files may belong to two tokenizers; loading warns",
+    do="if you changed {file}, load the tokenizer and save it again; if not, copy all files again",
 )
 
 
@@ -274,21 +284,20 @@ class CheckedFiles:
     fast_file: str = (
         TOKENIZER_FILE  # the name of the file that is read in the place of tokenizer.json
     )
-    pending: dict[str, Path] | None = (
-        None  # where the files are, while a save that was cut short is unfinished
-    )
 
     def file(self, name: str) -> Path:
         """Where loading finds a file of the directory, if it is there."""
-        name = self.fast_file if name == TOKENIZER_FILE else name
-        if self.pending is None:
-            return self.path / name
-        return self.pending.get(name, self.path / f"{name}.gone")
+        return self.path / (self.fast_file if name == TOKENIZER_FILE else name)
 
     def find(self, severity: Any, code: Code, message: str, **known: Any) -> None:
         """Add a finding."""
         if self.findings.has_room(code):
             self.findings.append(Finding(severity, code, message, **known))
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether a save was interrupted while it replaced files."""
+        return any(finding.code == SAVE_INTERRUPTED for finding in self.findings)
 
     @property
     def record(self) -> dict[str, Any]:
@@ -338,6 +347,18 @@ def read_files(path: str | os.PathLike[str]) -> CheckedFiles:
     name = os.fspath(path)
     is_built_in = name in BUILT_IN_NAMES and not os.path.exists(name)
     files = CheckedFiles(built_in_directory(name) if is_built_in else Path(name))
+    with contextlib.ExitStack() as stack:
+        if name and os.path.isdir(files.path):
+            contents = _read_together(files)
+            if files.is_interrupted:
+                return files
+            if contents is not None:
+                stack.enter_context(reading_from(contents.files))
+        _read(files, name)
+    return files
+
+
+def _read(files: CheckedFiles, name: str) -> None:
     kind = other_kind(os.fspath(files.path)) if name else None
     if kind is not None:
         files.find("error", OTHER_KIND, kind)
@@ -348,30 +369,32 @@ def read_files(path: str | os.PathLike[str]) -> CheckedFiles:
         else:
             _read_vocabulary(files, files.path)
     elif name and os.path.isdir(files.path):
-        _read_directory(files)
+        _read_all(files)
     else:
         files.find("error", UNREADABLE_FILE, "there is neither a directory nor a file of that name")
-    return files
 
 
-def _read_directory(files: CheckedFiles) -> None:
-    if os.path.lexists(files.path / JOURNAL):  # whatever it is: loading looks at it too
-        try:
-            files.pending = {
-                file: Path(path)
-                for file, path in current_files(str(files.path), CHECKED_FILES).items()
-            }
-            message = (
-                "a save was cut short before it counted; loading takes the files from before it"
-            )
-            files.find("note", SAVE_UNFINISHED, message, file=JOURNAL)
-        except (FileError, FileFormatError) as error:
-            message = (
-                str(error)
-                .replace(f"{files.path}{os.sep}", "")
-                .replace(str(files.path), "the directory")
-            )
-            files.find("error", SAVE_MIXED, message, file=JOURNAL)
+def _read_together(files: CheckedFiles) -> Contents | None:
+    """Read the files as loading does; None if they cannot be read so."""
+    names = (*CHECKED_FILES, BPE_VOCAB_FILE, MERGES_FILE)
+    paths = {name: os.fspath(files.path / name) for name in names}
+    try:
+        contents = read_together(files.path, lambda: paths)
+    except InterruptedSaveError:
+        message = "some files may be old and some new; the new ones are there, as NAME.new"
+        files.find("error", SAVE_INTERRUPTED, message, file=TOKENIZER_CONFIG_FILE + NEW)
+        return None
+    except FileError:  # tokenizer_config.json cannot be read, which is found below
+        return None
+    for name in contents.changed:
+        message = f"{TOKENIZER_CONFIG_FILE} records another hash of it"
+        if contents.files.get(paths[name], b"") is None:
+            message = f"it is missing, and {TOKENIZER_CONFIG_FILE} records its hash"
+        files.find("warning", FILES_CHANGED, message, file=name)
+    return contents
+
+
+def _read_all(files: CheckedFiles) -> None:
     for name in CHECKED_FILES:
         path = files.file(name)
         if os.path.lexists(path) and not os.path.isfile(path):
@@ -383,7 +406,7 @@ def _read_directory(files: CheckedFiles) -> None:
     files.model_folder = next(
         (module.folder or "" for module in modules if module.kind in TRANSFORMERS), ""
     )
-    files.config = _read_object(files, TOKENIZER_CONFIG_FILE)
+    files.config = without_hashes(_read_object(files, TOKENIZER_CONFIG_FILE))
     _choose_fast_file(files)
     files.special_map = _read_object(files, SPECIAL_TOKENS_MAP_FILE)
     files.model_config = _read_object(files, CONFIG_FILE)
@@ -518,7 +541,9 @@ def _read_fast(files: CheckedFiles) -> None:
 
 
 def _about_fast(files: CheckedFiles) -> bool:
-    return any(finding.file == TOKENIZER_FILE for finding in files.findings)
+    return any(
+        finding.file == TOKENIZER_FILE and finding.severity == "error" for finding in files.findings
+    )
 
 
 def _entries(

@@ -12,13 +12,11 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from trietok.disk import read_text
-from trietok.errors import FileFormatError, TrietokError, errors_naming
-from trietok.files.atomic import checked_new, save_files, save_into
+from trietok.errors import FileFormatError, InputError, TrietokError, errors_naming
+from trietok.files.directory import finish_save
 from trietok.files.formats import (
     ADDITIONAL,
     CHAT_TEMPLATE_FILE,
@@ -27,13 +25,14 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
+    read_templates,
     template_files,
     write_json,
-    write_text,
     write_vocab_lines,
 )
 from trietok.files.json_files import read_json_object
 from trietok.files.kinds import is_of_recipe
+from trietok.files.new_directory import checked_new, new_directory
 from trietok.showing.report import Report
 from trietok.text.added_tokens import AddedToken
 from trietok.text.wordpiece import BERT_PREFIX
@@ -49,7 +48,7 @@ ID_MAP_FILE = "id_map.json"
 _SLOT = re.compile(r"\[unused\d+\]")
 _UNREADABLE = frozenset(
     "unreadable-file not-that-file missing-vocabulary other-kind empty-vocabulary not-utf8 not-json"
-    " duplicate-key wrong-shape save-mixed tokenizer-json-ids tokenizer-json-part".split()
+    " duplicate-key wrong-shape save-interrupted tokenizer-json-ids tokenizer-json-part".split()
 )
 _CONFLICTS = {
     "id-clash",
@@ -89,15 +88,20 @@ class FixResult(Report):
 
 
 def fix(
-    model: str | os.PathLike[str], output: str | os.PathLike[str], *, renumber: bool = False
+    model: str | os.PathLike[str],
+    output: str | os.PathLike[str] | None = None,
+    *,
+    renumber: bool = False,
 ) -> FixResult:
-    r"""Write a repaired copy of a tokenizer's files.
+    r"""Write a repaired copy of a tokenizer's files, or finish an interrupted save.
 
     Args:
-        model: a directory, a vocab.txt, or the name of a built-in vocabulary. It is not changed.
+        model: a directory, a vocab.txt, or the name of a built-in vocabulary. With `output` it is
+            not changed.
         output: the directory to write; it must not exist, or be empty. It gets the tokenizer's own
             files and config.json, and no model weights. tokenizer.json is copied where it says the
-            same as the repaired files, and else written anew.
+            same as the repaired files, and else written anew. None finishes a save to `model` that
+            was interrupted, or undoes it if it had replaced no file.
         renumber: drop the lines of duplicates and blank lines and close all holes, so that ids
             move; `id_map.json` in `output` then maps old ids to new ones. Without it, every token
             keeps its id. `docs/checking.md` says what is done for each finding.
@@ -106,6 +110,7 @@ def fix(
         The reports before and after, and what was changed.
 
     Raises:
+        InputError: there is no `output`, and no save was interrupted.
         FileError: `output` is there and not empty, or cannot be written.
         FileFormatError: a file cannot be read, so what it says cannot be kept; ids contradict each
             other, and they are not to be renumbered; tokenizer.json gives other ids than vocab.txt,
@@ -124,6 +129,8 @@ def fix(
     >>> fix(folder / "vocab.txt", folder / "renumbered", renumber=True).id_map
     {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 6: 5, 7: 6}
     """
+    if output is None:
+        return _finish(model)
     target = Path(output)
     checked_new(target)
     before = check(model)
@@ -164,6 +171,17 @@ def fix(
         ]
     id_map = _write(repair, target, renumber)
     return FixResult(os.fspath(output), before, check(target), repair.changes, id_map)
+
+
+def _finish(model: str | os.PathLike[str]) -> FixResult:
+    """End the interrupted save to a directory."""
+    before, done = check(model), finish_save(model)
+    if done is None:
+        raise InputError(
+            f"no save to {os.fspath(model)} was interrupted; name an output directory for a"
+            " repaired copy"
+        )
+    return FixResult(os.fspath(model), before, check(model), [done], None)
 
 
 def _refusal(
@@ -325,64 +343,51 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
                 files.path, f": {str(repaired).replace(f'{staged}{os.sep}', '')}"
             ) from repaired
         if TOKENIZER_FILE in files.present:
-            tokenizer_json = _tokenizer_json(repair, repaired, Path(folder, TOKENIZER_FILE))
-
-    def write(folder: Path) -> None:
-        # Templates of the configuration stay there; those in files are copied.
-        repaired.save_pretrained(folder, save_jinja_files=False)
-        if TOKENIZER_FILE in files.present:
-            (folder / TOKENIZER_FILE).write_bytes(tokenizer_json)
+            tokenizer_json = _tokenizer_json(repair, repaired)
+    templates = read_templates(_templates(files.path))
+    if templates is not None:
+        repaired.chat_template = templates
+    with new_directory(target) as out:
+        if TOKENIZER_FILE in files.present:  # the save keeps it
+            (out / TOKENIZER_FILE).write_bytes(tokenizer_json)
+        # Templates of the configuration stay there; those in files stay files.
+        repaired.save_pretrained(out, save_jinja_files=templates is not None)
         if renumber and "vocab_size" in files.model_config:
-            write_json(
-                folder / CONFIG_FILE, {**files.model_config, "vocab_size": repaired.max_id + 1}
-            )
+            write_json(out / CONFIG_FILE, {**files.model_config, "vocab_size": repaired.max_id + 1})
         elif CONFIG_FILE in files.present:
-            shutil.copyfile(files.path / CONFIG_FILE, folder / CONFIG_FILE)
+            shutil.copyfile(files.path / CONFIG_FILE, out / CONFIG_FILE)
         if id_map is not None:
-            write_json(folder / ID_MAP_FILE, id_map)
-
-    save_into(
-        target, lambda folder: [*save_files(folder, write), *_copy_templates(files.path, folder)]
-    )
+            write_json(out / ID_MAP_FILE, id_map)
     return id_map
 
 
-def _templates(model: Path) -> list[str]:
-    """The names of a model's files with chat templates."""
+def _templates(model: Path) -> dict[str, str]:
+    """Return name → path of a model's files with chat templates."""
     names = [CHAT_TEMPLATE_FILE] if (model / CHAT_TEMPLATE_FILE).is_file() else []
-    return names + template_files(model)
+    return {name: os.fspath(model / name) for name in names + template_files(model)}
 
 
-def _copy_templates(model: Path, folder: Path) -> Iterator[Path]:
-    """Copy the files with chat templates, and yield the paths of the copies."""
-    for name in _templates(model):
-        (folder / name).parent.mkdir(exist_ok=True)
-        write_text(folder / name, read_text(model / name))
-        yield folder / name
-
-
-def _tokenizer_json(repair: _Repair, repaired: Any, path: Path) -> bytes:
-    """The tokenizer.json of the repaired tokenizer, which may be written to `path`; that of the
-    files if it agrees.
-    """
-    there = repair.files.file(TOKENIZER_FILE)
+def _tokenizer_json(repair: _Repair, repaired: Any) -> bytes:
+    """Return the tokenizer.json of the repaired tokenizer; that of the files if it agrees."""
+    path = repair.files.file(TOKENIZER_FILE)
     try:
-        repaired._write_slow_tokenizer_json(path, there)
+        text, _ = repaired._updated_tokenizer_json(path)
     except TrietokError as error:
         why = (
             f": its {TOKENIZER_FILE} would give other ids than the other files, and cannot be"
             " written anew: "
         )
-        what = f"{str(error).replace(f'{path}: ', '')}; without the file the others are repaired"
         raise FileFormatError(
-            f"cannot repair {repair.files.path}{why}{what}", path=there
+            f"cannot repair {repair.files.path}{why}{error}; without the file the others are"
+            " repaired",
+            path=path,
         ) from error
-    if not path.exists():
-        return there.read_bytes()
+    if text is None:
+        return path.read_bytes()
     repair.changes.append(
         "; with it goes: ".join([f"{TOKENIZER_FILE} is written anew", *repair.lost])
     )
-    return path.read_bytes()
+    return bytes(text.encode())
 
 
 def _config_of_files(repair: _Repair) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import regex
 
-from trietok.files.formats import TOKENIZER_CONFIG_FILE
+from trietok.files.formats import TOKENIZER_CONFIG_FILE, TOKENIZER_FILE
 from trietok.text.wordpiece import BERT_PREFIX
 from trietok.tokenizer.wordpiece_vocabulary import is_unused_slot
 from trietok.workbench.checking.facts import Facts, rule
@@ -54,6 +54,11 @@ ID_HOLE = declare(
 def holes(facts: Facts) -> Iterator[Finding]:
     """Ids that no token has."""
     used = sorted({*facts.by_line, *facts.loaded_ids})
+    renumbered: dict[int, str] = {}
+    if facts.fast is not None and TOKENIZER_FILE not in facts.files.present:
+        behind = facts.fast.vocab_size
+        tokens = facts.fast.added_tokens_decoder.items()
+        renumbered = {token_id: token.content for token_id, token in tokens if token_id > behind}
     for before, after in pairwise([-1, *used]):
         first, last = before + 1, after - 1
         if first > last:
@@ -67,6 +72,11 @@ def holes(facts: Facts) -> Iterator[Finding]:
             severity, message = (
                 WARNING,
                 f"{message}; transformers gives new tokens ids that are taken",
+            )
+        if after in renumbered:
+            message += (
+                f", and its fast class gives {renumbered[after]!r} an id from {first}, since there"
+                f" is no {TOKENIZER_FILE}"
             )
         yield Finding(severity, ID_HOLE, message, token_id=first, other_id=last)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from trietok.disk import UNFINISHED
+from trietok.disk import NEW
 from trietok.files.formats import (
     ANY_KIND,
     CONFIG_FILE,
@@ -18,7 +18,6 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     WORDPIECE_FAMILY,
 )
-from trietok.files.staging import Staging
 from trietok.text.characters import is_chinese_char, normalize
 from trietok.tokenizer.wordpiece_vocabulary import is_unused_slot
 from trietok.workbench.checking.facts import (
@@ -29,7 +28,7 @@ from trietok.workbench.checking.facts import (
     as_written,
     rule,
 )
-from trietok.workbench.checking.files import DECODER
+from trietok.workbench.checking.files import CHECKED_FILES, DECODER
 from trietok.workbench.checking.report import (
     NOTE,
     NOTHING_LOADS,
@@ -361,43 +360,19 @@ def _false_slots(facts: Facts) -> Iterator[str]:
 
 SAVE_ABANDONED = declare(
     "save-abandoned",
-    "a save was cut short",
+    "a save was interrupted before it replaced a file",
     so="none: the files of the directory do not depend on it",
-    do="remove {file}, and save again if the changes are not there",
-)
-SAVE_CUT_SHORT = declare(
-    "save-cut-short",
-    "a save was cut short, and its folder is needed",
-    so="none for who reads the files by their names; whoever removes {file} loses them",
-    do=(
-        "load DIR and call save_pretrained(DIR), which puts the files in their places and removes"
-        " {file}"
-    ),
+    do="nothing; the next save removes {file}",
 )
 
 
-@rule(SAVE_ABANDONED, SAVE_CUT_SHORT)
+@rule(SAVE_ABANDONED)
 def leftovers(facts: Facts) -> Iterator[Finding]:
-    """Files and folders of saves that never counted."""
+    """Files of saves that never counted."""
     path = facts.files.path
-    if facts.files.pending is not None or not os.path.isdir(path):
+    if not os.path.isdir(path) or facts.files.is_interrupted:
         return
-    for staging in Staging.all_in(path):
-        name = staging.path.name
-        if staging.is_at_work():
-            continue
-        if staging.pointers():
-            message = (
-                f"a save was cut short, and files of the directory lead into {name}, where they are"
-                " whole"
-            )
-            yield Finding("warning", SAVE_CUT_SHORT, message, name)
-        else:
-            message = f"{name} is left of a save that was cut short; its files are not used"
-            yield Finding("warning", SAVE_ABANDONED, message, name)
-    for name in sorted(name for name in os.listdir(path) if name.startswith(UNFINISHED)):
-        message = (
-            f"{name} is left of a save that was cut short before it counted; its content is not"
-            " used"
-        )
-        yield Finding("warning", SAVE_ABANDONED, message, name)
+    names = {f"{dot}{name}{NEW}" for name in CHECKED_FILES for dot in ("", ".")}
+    for name in sorted(names & set(os.listdir(path))):
+        message = f"{name} is left of a save that was interrupted; its content is not used"
+        yield Finding("note", SAVE_ABANDONED, message, name)
