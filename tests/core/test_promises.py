@@ -23,7 +23,7 @@ from tests.conftest import SPECIAL, often
 # That loading may open.
 READ = {
     *("vocab.txt", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"),
-    *("added_tokens.json", "config.json", ".trietok-save.json", "chat_template.jinja", "rag.jinja"),
+    *("added_tokens.json", "config.json", "tokenizer_config.json.new", "chat_template.jinja", "rag.jinja"),
 }
 AUDITED = """
 import json, os, sys
