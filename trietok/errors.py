@@ -286,11 +286,11 @@ EXTRAS = {
     "hub": "huggingface_hub",
     "numpy": "numpy",
     "model": "numpy safetensors",
-    "parquet": "pyarrow fsspec zstandard",
-    "s3": "pyarrow fsspec zstandard s3fs",
-    "ray": "pyarrow fsspec zstandard ray[data]",
-    "spark": "pyarrow fsspec zstandard pyspark[sql]",
-    "datasets": "pyarrow fsspec zstandard datasets",
+    "parquet": "pyarrow fsspec",
+    "s3": "pyarrow fsspec s3fs",
+    "ray": "pyarrow fsspec ray[data]",
+    "spark": "pyarrow fsspec pyspark[sql]",
+    "datasets": "pyarrow fsspec datasets",
     "ja": "fugashi ipadic unidic-lite",
 }
 

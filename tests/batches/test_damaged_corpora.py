@@ -11,7 +11,6 @@ import json
 import os
 import random
 import shutil
-import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -33,7 +32,6 @@ from trietok import (
     FileFormatError,
     InputError,
     InputTypeError,
-    MissingDependencyError,
     OptionError,
     TextFiles,
     TokenizeBatch,
@@ -345,13 +343,6 @@ def test_a_tokenizer_that_is_not_loaded_is_refused(tmp_path, given):
         encode_files([write(tmp_path / "a.txt")], tmp_path / "out", given)
     with pytest.raises(InputTypeError):
         TokenizeBatch(given, "text")
-
-
-def test_a_missing_zstandard_is_named(english, tmp_path, monkeypatch):
-    write(tmp_path / "a.txt.zst")
-    monkeypatch.setitem(sys.modules, "zstandard", None)
-    with pytest.raises(MissingDependencyError, match=r"pip install zstandard"):
-        encode_files([tmp_path / "a.txt.zst"], tmp_path / "out", english, workers=1)
 
 
 # ---- damaged results -----------------------------------------------------------------------------

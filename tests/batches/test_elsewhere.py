@@ -27,6 +27,8 @@ class Breaking(io.BytesIO):
     def read(self, size=-1):
         raise RuntimeError("the connection is gone")
 
+    readinto = read
+
 
 class Broken(fsspec.get_filesystem_class("memory")):
     """A store whose files are found, and which refuses to have them read."""

@@ -28,7 +28,11 @@ FILES = {
     "a.txt.gz": gzip.compress(LINES),
     "a.jsonl": OBJECTS,
     "a.jsonl.zst": zstandard.compress(OBJECTS),
+    "blank.jsonl": OBJECTS.replace(b"\n", b"\n \n\n"),
     "a.csv": "id,text\n" + "".join(f'1,"{text}"\n' for text in TEXTS),
+    "windows.csv": "\ufeffid,text\r\n" + "".join(f'1,"{text}"\r\n' for text in TEXTS),
+    "carriage_returns.csv": "id,text\r" + "".join(f'1,"{text}"\r' for text in TEXTS),
+    "a.tsv": "id\ttext\n" + "".join(f"1\t{text}\n\n" for text in TEXTS),
     # packed files are known by their first bytes
     "zst.txt": zstandard.compress(LINES),
     "gz.txt.zst": gzip.compress(LINES),

@@ -149,12 +149,10 @@ def refusal(path, **options) -> str:
 def test_bytes_that_are_not_utf8_are_named_or_replaced(file):
     path = file("a.txt", b"fine\nnot \xff fine\n")
     message = refusal(path)
-    assert message.startswith("FILE, line 2: byte 0xff at offset 9")
+    assert message.startswith("FILE, line 2: byte 0xff at offset 4 of the line")
     assert "--on-error replace" in message
     assert list(TextFiles(path, on_error="replace")) == ["fine", "not \ufffd fine"]
-    assert "offset 9 of the unpacked file" in refusal(
-        file("a.txt.gz", gzip.compress(path.read_bytes()))
-    )
+    assert "offset 4 of the line" in refusal(file("a.txt.gz", gzip.compress(path.read_bytes())))
     assert list(train_wordpiece(TextFiles(path, on_error="replace"), vocab_size=99))[-1] == "not"
 
 
@@ -258,3 +256,10 @@ def test_the_longest_line_is_read_and_a_longer_one_is_refused_or_skipped(file):
     assert list(TextFiles(path, on_error="skip")) == ["a", "b"]
     with pytest.raises(FileFormatError, match="line 2"):
         train_wordpiece(TextFiles(path), vocab_size=100)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_table_of_any_size_may_have_any_line_ends(file, end):
+    rows = f"1,the people of the united states{end}" * (20_000_000 // 34)
+    path = file("a.csv", f"id,text{end}{rows}")
+    assert set(TextFiles(path)) == {"the people of the united states"}

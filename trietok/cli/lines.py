@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import click
 
 import trietok
-from trietok.files.text_files import expanded, has_text_suffix
+from trietok.files.stores import expanded
+from trietok.files.text_rows import has_text_suffix
 from trietok.files.texts import STANDARD_INPUT as STANDARD_INPUT
 from trietok.files.texts import TextReader
 from trietok.text.changes import cached_property
@@ -63,9 +64,7 @@ class Lines:
         column: str | None = None,
         on_error: str = "fail",
     ) -> None:
-        self._reader = TextReader(
-            column, on_error, counts_lines=True, repair="convert the input to UTF-8"
-        )
+        self._reader = TextReader(column, on_error, repair="convert the input to UTF-8")
         self._files = [*(argument for argument in arguments if argument == STANDARD_INPUT), *files]
         self._lines = self._all(arguments, files if column is None else expanded(files))
 

@@ -24,8 +24,7 @@ from trietok.cli.output import reporting, say_choice
 from trietok.disk import NEW
 from trietok.files.formats import TOKENIZER_CONFIG_FILE
 from trietok.files.model_files import BUILT_IN_NAMES
-from trietok.files.stores import is_url
-from trietok.files.text_files import expanded
+from trietok.files.stores import expanded, is_url
 from trietok.files.texts import STANDARD_INPUT as STANDARD_INPUT
 from trietok.inputs.profiles import Profile
 from trietok.tokenizer.auto import Choice, choose

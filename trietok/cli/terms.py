@@ -18,7 +18,7 @@ import trietok
 from trietok.cli.lines import Line, Lines
 from trietok.cli.options import STANDARD_INPUT, FileOpener
 from trietok.cli.output import FOUND, warn
-from trietok.files.text_files import has_text_suffix
+from trietok.files.text_rows import has_text_suffix
 from trietok.showing.characters import number_of, visible
 
 _MOST_SHOWN = 3  # doubtful lines, and their characters

@@ -31,6 +31,7 @@ from trietok.corpus.encode_shard import (
     advice_on,
     versions_here,
 )
+from trietok.corpus.input_files import TextFile
 from trietok.corpus.manifest import MANIFEST_FORMAT
 from trietok.corpus.row_encoder import IDS, SMALL_COLUMNS, RowEncoder, may_mean_options_of
 from trietok.corpus.run_directory import RunDirectory
@@ -47,7 +48,6 @@ from trietok.errors import (
 )
 from trietok.files.stores import is_url
 from trietok.files.tables import import_pyarrow
-from trietok.files.text_files import TextFile
 from trietok.files.texts import DEFAULT_COLUMN
 from trietok.showing.characters import number_of
 from trietok.tokenizer.fingerprint import fingerprint

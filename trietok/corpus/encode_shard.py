@@ -32,7 +32,7 @@ from trietok.corpus.text_inputs import (
 from trietok.disk import flush_directory, flush_file
 from trietok.errors import FileError, FileFormatError, TrietokError
 from trietok.files.tables import import_pyarrow
-from trietok.files.text_rows import BadRow
+from trietok.files.text_rows import NO_ROW, BadRow
 
 STATE_FOLDER = ".trietok-encode"
 TEMPORARY = ".temporary-"  # how the names of files begin that are not in their place yet
@@ -251,7 +251,8 @@ class ShardEncoder:
         at = 0
         for read, number in parts:
             of_read = enumerate(texts[at : at + number]) if texts is not None else ()
-            bad = [(place, text.reason) for place, text in of_read if not isinstance(text, str)]
+            odd = [(place, text) for place, text in of_read if not isinstance(text, str)]
+            bad = [(place, text.reason) for place, text in odd if text != NO_ROW]
             name, first = read.stretch.file.name, read.row() if bad else 0
             for place, reason in bad:
                 row = first + place
@@ -261,6 +262,7 @@ class ShardEncoder:
                 rejects.append({"file": name, "row": row, "reason": reason})
             read.rows += number
             read.rejected += len(bad)
+            read.blank += len(odd) - len(bad)
             at += number
 
 
@@ -291,7 +293,7 @@ def source_of(read: Read) -> dict[str, Any]:
     return {
         **{"name": file.name, "kind": file.kind, "size": file.size, "mtime_ns": file.mtime_ns},
         **({} if end is None else {"start": start, "end": end}),
-        **{"sha256": read.digest.hexdigest(), "rows": read.rows - read.rejected},
+        **{"sha256": read.digest.hexdigest(), "rows": read.rows - read.rejected - read.blank},
         "rejected": read.rejected,
     }
 

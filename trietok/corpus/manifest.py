@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from trietok.errors import FileFormatError
 from trietok.files.json_files import read_json_object
-from trietok.files.text_files import KINDS
+from trietok.files.text_rows import KINDS
 
 MANIFEST_FORMAT = "trietok-corpus-4"
 SHARDS, SOURCES = "shards", "sources"  # how the names of the manifest's parts begin

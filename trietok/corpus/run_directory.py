@@ -32,6 +32,7 @@ from trietok.corpus.encode_shard import (
     ShardJob,
     checksum,
 )
+from trietok.corpus.input_files import TextFile
 from trietok.corpus.manifest import (
     MANIFEST_FORMAT,
     PART,
@@ -55,7 +56,6 @@ from trietok.corpus.shard_plan import Shard, text_bytes_of
 from trietok.disk import FULL, NEW, flush_directory, locked_directory, replacing
 from trietok.errors import FileError, InputError
 from trietok.files.new_directory import make_directory
-from trietok.files.text_files import TextFile
 from trietok.showing.characters import first_few
 from trietok.worker_pool import interrupts_held
 

@@ -24,11 +24,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 from zlib import crc32
 
+from trietok.corpus.input_files import TextFile
 from trietok.corpus.shard_files import check_text_type
 from trietok.errors import FileError, FileFormatError, InputError
-from trietok.files.packed import import_zstandard
 from trietok.files.tables import import_pyarrow, open_parquet, type_of_column
-from trietok.files.text_files import TABLES, TextFile
+from trietok.files.text_rows import TABLES
 
 _BATCH_BYTES = 1 << 20
 _COLUMN_BYTES = 1 << 12  # of a batch, at least about: each column of each takes time of its own
@@ -177,8 +177,6 @@ def stretches_of(file: TextFile, column: str, most: int) -> Iterator[FileStretch
 
 def check_can_be_read(file: TextFile, column: str, keep: tuple[str, ...] = ()) -> None:
     """See that a file can be unpacked, and has the columns, as far as can be seen."""
-    if file.compression == "zstd":
-        import_zstandard(file)
     if keep and file.kind == "txt":
         told = f"{file.name} holds lines of text, which have no columns to keep"
         raise InputError(f"{told}; .jsonl, .csv and .parquet have")

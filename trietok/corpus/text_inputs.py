@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import io
 import os
 import re
 import tempfile
@@ -20,6 +21,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from trietok.corpus.input_files import Status, TextFile, files_listed
 from trietok.corpus.json_lines import rows_of_json, table_of
 from trietok.corpus.row_encoder import lines_of_block
 from trietok.corpus.shard_plan import FileStretch, check_table, damage_told, read_batches
@@ -29,21 +31,22 @@ from trietok.errors import (
     FileFormatError,
     InputError,
     TrietokError,
-    as_file_error,
 )
 from trietok.files import text_rows
-from trietok.files.packed import decompressed
-from trietok.files.stores import Status, identity, is_url, open_bytes
-from trietok.files.tables import column_of, import_pyarrow, open_parquet, rows_of_csv, texts_of
-from trietok.files.text_files import (
+from trietok.files.stores import identity, is_url, open_bytes, reading
+from trietok.files.tables import column_of, import_pyarrow, open_parquet, texts_of
+from trietok.files.text_rows import (
     FIRST_BYTES,
     TABLES,
-    TextFile,
+    BadRow,
+    TextOrBad,
     compression_of,
-    files_listed,
+    decoded,
     refuse_other_than_text,
+    rows_of_csv,
+    unpacked,
+    unpacking,
 )
-from trietok.files.text_rows import BadRow, TextOrBad, decoded
 
 _BLOCK = 1 << 20  # bytes
 _MOST_ROWS = 1 << 13  # of a table, held at a time
@@ -239,13 +242,14 @@ class Read:
         # Of the bytes of its lines, of a packed file, or of columns in Arrow's format for streams.
         self.digest = hashlib.sha256()
         self.rows = self.rejected = 0  # how many were handed out, and which of them hold no text
+        self.blank = 0  # lines without a row
 
     def row(self) -> int:
         """The number in its file, from 1, of the row that is handed out next."""
         file, start = self.stretch.file, self.stretch.start
         if not start or file.kind == "parquet":
             return start + self.rows + 1
-        with as_file_error(f"cannot read {file.name}", file.name), open_bytes(file.name) as lines:
+        with reading(file.name), open_bytes(file.name) as lines:
             left, before = start - 1, 1  # a line that ends with the last byte before it counts
             while left and (block := lines.read(min(left, _BLOCK))):
                 left -= len(block)
@@ -314,13 +318,18 @@ def read_blocks(
         yield from filter(None, [content])
         return
     try:
-        with as_file_error(f"cannot read {file.name}", file.name):
+        with reading(file.name):
             if file.kind == "parquet":
                 yield from _of_parquet(read, column, keep)
             elif file.kind in TABLES:
                 with open_bytes(file.name) as raw:
-                    summed: Any = _SummedReading(read.digest, raw)
-                    yield from _of_csv(rows_of_csv(summed, file, [column, *keep]), keep, file.name)
+                    first = raw.peek(FIRST_BYTES)[:FIRST_BYTES]  # type: ignore[attr-defined]
+                    refuse_other_than_text(first, file.name)
+                    packed = compression_of(first) or file.compression
+                    with unpacking(packed, file.name):
+                        content = unpacked(_summed(read.digest, raw), packed, file.name)
+                        rows = rows_of_csv(content, file.name, file.kind, [column, *keep])
+                        yield from _of_csv(rows, keep, file.name)
             else:
                 yield from _of_lines(read, cut_characters, keep)
     except (FileError, FileFormatError):
@@ -362,8 +371,7 @@ def _of_lines(
         if compression is not None:
             if start:  # a packed file by another name: the stretch at its start has all of it
                 return
-            content: Any = _SummedReading(read.digest, raw)
-            blocks = decompressed(content, file._replace(compression=compression))
+            blocks = _unpacked_blocks(_summed(read.digest, raw), compression, file.name)
         else:
             end = file.size if read.stretch.end is None else read.stretch.end
             start = _first_line(raw, start, end)
@@ -406,21 +414,38 @@ def _range(raw: BinaryIO, start: int, end: int, read: Read) -> Iterator[bytes]:
         raise ChangedFileError(f"{name} has become shorter while it was read", path=name)
 
 
-class _SummedReading:
-    """A file whose bytes go into a checksum as they are read, or as Arrow writes them."""
+def _unpacked_blocks(raw: Any, compression: str, name: str) -> Iterator[bytes]:
+    with unpacking(compression, name):
+        content = unpacked(raw, compression, name)
+        while block := content.read(_BLOCK):
+            yield block
+
+
+def _summed(digest: Any, file: BinaryIO) -> io.BufferedReader:
+    """A file whose bytes go into a checksum as they are read."""
+    return io.BufferedReader(_SummedReading(digest, file), _BLOCK)
+
+
+class _SummedReading(io.RawIOBase):
+    def __init__(self, digest: Any, file: BinaryIO) -> None:
+        self._digest, self._file = digest, file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        size: int = self._file.readinto(buffer)  # type: ignore[attr-defined]
+        self._digest.update(memoryview(buffer)[:size])
+        return size
+
+
+class _SummedWriting:
+    """A file for Arrow, of which only the checksum is kept."""
 
     closed = False
 
-    def __init__(self, digest: Any, file: Any = None) -> None:
-        self._digest, self._file = digest, file
-
-    def read(self, size: int = -1) -> bytes:
-        block: bytes = self._file.read(size)
-        self._digest.update(block)
-        return block
-
-    def peek(self, size: int) -> bytes:
-        return bytes(self._file.peek(size))
+    def __init__(self, digest: Any) -> None:
+        self._digest = digest
 
     def write(self, block: Any) -> int:
         self._digest.update(block)
@@ -545,7 +570,7 @@ def _of_parquet(read: Read, column: str, keep: tuple[str, ...]) -> Iterator[Text
         for batch in read_batches(file, table, start, end, list(dict.fromkeys([column, *keep]))):
             if writer is None:
                 writer = ipc.new_stream(
-                    pyarrow.PythonFile(_SummedReading(read.digest), "w"), batch.schema
+                    pyarrow.PythonFile(_SummedWriting(read.digest), "w"), batch.schema
                 )
             writer.write_batch(batch)
             texts = column_of(batch, column).cast("large_string")

@@ -1,38 +1,27 @@
-"""Files with a URL, such as s3://bucket/a.txt, which fsspec reads.
+"""Open files by a path or by a URL such as s3://bucket/a.txt, which fsspec reads.
 
-The functions take a name, which without `://` is a local path. fsspec is imported only for URLs. A
-failed request is a `FileError` that names the file; fsspec's file systems repeat requests
-themselves.
+A name without `://` is a local path. fsspec is imported only for URLs.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
+import glob
 import io
 import os
 import re
-from collections.abc import Iterator
-from typing import Any, BinaryIO, NamedTuple
+import stat
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
 
-from trietok.errors import FileError, MissingDependencyError, installing
+from trietok.errors import FileError, MissingDependencyError, TrietokError, installing
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(::[A-Za-z][A-Za-z0-9+.-]+)*://")
 _BUFFER = 1 << 20  # bytes
-# What the file systems of fsspec call a file's ETag, and the time of its last change.
-_ETAGS = ("ETag", "etag")
-_TIMES = "LastModified last_modified Last-Modified updated modified modify mtime created".split()
-
-
-class Status(NamedTuple):
-    """The state of a file."""
-
-    size: int  # in bytes
-    version: int  # changes with the file: made of its ETag, or of the time of its last change
 
 
 def is_url(name: str) -> bool:
-    """Whether a name is one for fsspec.
+    """Return whether a name is one for fsspec.
 
     >>> is_url("s3://bucket/a.txt"), is_url("texts/a.txt"), is_url("C:/a.txt")
     (True, False, False)
@@ -41,8 +30,7 @@ def is_url(name: str) -> bool:
 
 
 def path_in(name: str) -> str:
-    """The part of a name that tells the kind of a file; in a web address, the part before the
-    question mark.
+    """Return the part of a name that tells the kind of a file.
 
     >>> path_in("https://example.org/a.jsonl.gz?key=1"), path_in("what?.txt")
     ('https://example.org/a.jsonl.gz', 'what?.txt')
@@ -51,77 +39,120 @@ def path_in(name: str) -> str:
 
 
 def open_bytes(name: str) -> BinaryIO:
-    """Open a local file, or one with a URL, for reading; OSError, which reading may raise too."""
-    return io.BufferedReader(_StoreFile(name), _BUFFER) if is_url(name) else open(name, "rb")
+    """Open a file for reading bytes; use it within `reading`."""
+    if not is_url(name):
+        return open(name, "rb")
+    files, path = file_system(name)
+    with reading(name):
+        return io.BufferedReader(files.open(path, "rb"), _BUFFER)
 
 
-def status(name: str) -> Status:
-    """The size and the version of a file with a URL, as they are now."""
-    files, path = _file_system(name)
-    with _reading(name):
-        files.invalidate_cache()
-        info = files.info(path)
+@contextlib.contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Turn each error of reading a file into a `FileError`.
+
+    A file system of fsspec may raise the errors of its own library; of a local file, only an
+    OSError is one of reading.
+    """
+    try:
+        yield
+    except (TrietokError, MemoryError):
+        raise
+    except FileNotFoundError as error:
+        reason = "No such file or directory"
+        raise FileError(f"cannot read {name or repr(name)}: {reason}", path=name) from error
+    except Exception as error:
+        if not isinstance(error, OSError) and not is_url(name):
+            raise
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise FileError(f"cannot read {name}: {reason}", path=name) from error
+
+
+def size_of(name: str) -> int:
+    """Return the size of a file in bytes.
+
+    Raises:
+        FileError: there is no such file, or it is a directory.
+    """
+    if is_url(name):
+        files, path = file_system(name)
+        with reading(name):
+            files.invalidate_cache()
+            return checked_info(name, files.info(path))
+    with reading(name):
+        try:
+            status = os.stat(name)
+        except ValueError:  # a NUL in the name
+            raise FileError(
+                f"cannot read {name!r}: no file can have that name", path=name
+            ) from None
+    if stat.S_ISDIR(status.st_mode):
+        example = os.path.join(name, "*.txt")
+        raise FileError(
+            f"{name} is a directory; give its files, such as {example} or *.parquet", path=name
+        )
+    return status.st_size
+
+
+def checked_info(name: str, info: dict[str, Any]) -> int:
+    """Return the size in what fsspec says of a file; a FileError if it is no file with a size."""
     if info["type"] == "directory":
         message = f"{name} is a directory; give its files, such as {name.rstrip('/')}/*.txt"
         raise FileError(message, path=name)
-    found = _status_of(info)
-    if found is None:
+    if info.get("size") is None:
         message = f"cannot read {name}: its size is not known; copy it to this machine"
         raise FileError(message, path=name)
-    return found
+    return int(info["size"])
 
 
-def _status_of(info: dict[str, Any]) -> Status | None:
-    """The state in what fsspec says of a file; None if it does not say the size."""
-    if info.get("size") is None:
-        return None
-    version = next((info[key] for key in (*_ETAGS, *_TIMES) if info.get(key)), "")
+def expanded(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
+    """Return the paths, and for each glob the files that it finds, by name.
 
-    # Some lists have an ETag without the quotes that it has elsewhere.
-    text = str(version).removeprefix("W/").strip('"')
-    return Status(info["size"], int(hashlib.sha256(text.encode()).hexdigest()[:12], 16))
-
-
-def first_bytes(name: str, number: int) -> bytes:
-    """The first bytes of a file with a URL."""
-    files, path = _file_system(name)
-    with _reading(name):
-        return bytes(files.cat_file(path, start=0, end=number))[:number]
-
-
-def files_matching(name: str) -> dict[str, Status | None] | None:
-    """The files that a URL with `*` or `[` matches, by name; None for any other URL.
-
-    The state of a file is None if the list has no ETag or no size of it. The file has to be asked
-    for it then: lists round times, and those of a web server have no sizes.
+    Raises:
+        FileError: a glob finds no file.
     """
-    if not set("*[") & set(name):
-        return None
-    files, path = _file_system(name)
-    with _reading(name):
+    for given in paths:
+        path = os.fspath(given)
+        found = [path]
+        if is_url(path) and set("*[") & set(path):
+            found = list(files_matching(path))
+        elif not is_url(path) and glob.has_magic(path) and not os.path.exists(path):
+            found = [
+                each for each in sorted(glob.glob(path, recursive=True)) if not os.path.isdir(each)
+            ]
+        if not found:
+            raise no_file_matches(path)
+        yield from found
+
+
+def no_file_matches(path: str) -> FileError:
+    hint = "; a URL with a [ is a glob, where [[] stands for it" if is_url(path) else ""
+    return FileError(f"no file matches {path}{hint if '[' in path else ''}", path=path)
+
+
+def files_matching(url: str) -> dict[str, dict[str, Any]]:
+    """Return the files that a URL with `*` or `[` matches: name → what fsspec says of it."""
+    files, path = file_system(url)
+    with reading(url):
         files.invalidate_cache()
         found = files.glob(path, detail=True)
     return {
-        files.unstrip_protocol(path): _status_of(info) if _has_etag(info) else None
-        for path, info in sorted(found.items())
+        files.unstrip_protocol(each): info
+        for each, info in sorted(found.items())
         if info["type"] != "directory"
     }
 
 
-def _has_etag(info: dict[str, Any]) -> bool:
-    return any(info.get(key) for key in _ETAGS)
-
-
 def identity(name: str) -> str:
-    """What is the same for two names of one file: the path where links lead, or the full URL."""
+    """Return what is the same for two names of one file: the path where links lead, or the URL."""
     if not is_url(name):
         return os.path.realpath(name)
-    files, path = _file_system(name)
+    files, path = file_system(name)
     return str(files.unstrip_protocol(path))
 
 
-def _file_system(name: str) -> tuple[Any, str]:
-    """The file system of a URL, and the path there."""
+def file_system(name: str) -> tuple[Any, str]:
+    """Return fsspec's file system for a URL, and the path there."""
     if "::" in name:  # fsspec gives the files of a glob without the other parts of the name
         message = f"cannot read {name}: chained URLs (::) are not supported"
         raise FileError(f"{message}; copy the file to this machine", path=name)
@@ -140,52 +171,3 @@ def _file_system(name: str) -> tuple[Any, str]:
     except Exception as error:
         raise FileError(f"cannot read {name}: {error}", path=name) from error
     return files, path
-
-
-@contextlib.contextmanager
-def _reading(name: str) -> Iterator[None]:
-    """Turn each error of a file system into a `FileError`; some raise those of their libraries."""
-    try:
-        yield
-    except (FileError, MemoryError):
-        raise
-    except FileNotFoundError as error:
-        reason = "No such file or directory"
-        raise FileError(f"cannot read {name}: {reason}", path=name) from error
-    except Exception as error:
-        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise FileError(f"cannot read {name}: {reason}", path=name) from error
-
-
-class _StoreFile(io.RawIOBase):
-    """A file with a URL, whose errors name it."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        files, path = _file_system(name)
-        with _reading(name):
-            self._file = files.open(path, "rb")
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any, /) -> int:
-        with _reading(self._name):
-            block = self._file.read(len(buffer))
-        buffer[: len(block)] = block
-        return len(block)
-
-    def seek(self, offset: int, whence: int = 0, /) -> int:
-        with _reading(self._name):
-            return int(self._file.seek(offset, whence))
-
-    def tell(self) -> int:
-        return int(self._file.tell())
-
-    def close(self) -> None:
-        if not self.closed:
-            self._file.close()
-        super().close()

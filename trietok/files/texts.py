@@ -1,50 +1,37 @@
-"""Files as texts: a line of a .txt, a field of a line of a .jsonl, a column of a .csv, .tsv or
-.parquet.
+"""Read files as texts: lines of a .txt, objects of a .jsonl, a column of a .csv, .tsv or .parquet.
 
-All but the last may be packed.
-
-In: paths and globs. Out: the texts, one after the other. A line is held at a time, of at most
-`LONGEST_LINE` bytes, or a thousand rows of a table.
+All but the last may be compressed. Every command that reads texts or terms reads them here. A line
+is held at a time, of at most `LONGEST_TEXT_LINE` bytes, or a thousand rows of a table.
 """
 
 from __future__ import annotations
 
+import io
+import itertools
 import logging
 import os
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
-from trietok.errors import (
-    FileFormatError,
-    InputError,
-    InputTypeError,
-    as_file_error,
-)
+from trietok.errors import FileFormatError, InputError, InputTypeError
 from trietok.files import text_rows
-from trietok.files.packed import decompressed, file_of_blocks
-from trietok.files.stores import identity, open_bytes
-from trietok.files.tables import (
-    check_column,
-    column_of,
-    import_pyarrow,
-    open_parquet,
-    rows_of_csv,
-    texts_of,
-)
-from trietok.files.text_files import (
-    FIRST_BYTES,
-    TABLES,
-    TextFile,
-    compression_of,
-    expanded,
-    refuse_other_than_text,
-)
+from trietok.files.stores import expanded, identity, open_bytes, path_in, reading, size_of
+from trietok.files.tables import rows_of_parquet
 from trietok.files.text_rows import (
+    FIRST_BYTES,
+    NO_ROW,
+    TABLES,
     BadRow,
+    compression_of,
     decoded,
+    kind_of,
     lines_within,
     object_of_json,
+    refuse_other_than_text,
+    rows_of_csv,
     text_in_object,
+    unpacked,
+    unpacking,
 )
 
 logger = logging.getLogger("trietok")
@@ -52,6 +39,7 @@ logger = logging.getLogger("trietok")
 STANDARD_INPUT = "-"
 DEFAULT_COLUMN = "text"
 _ROWS = 1024  # of a .parquet, held at a time
+_COUNTED = 64  # so many texts are read before their bytes are counted
 _OR_REPLACE = ", or go on with on_error='replace' (--on-error replace)"
 
 
@@ -59,10 +47,11 @@ class TextFiles:
     """The texts of files, read anew by every loop over them.
 
     A name that ends in .jsonl or .ndjson is read as one JSON object a line, one in .parquet as a
-    table, one in .csv or .tsv as a table with a header, any other as one text a line. What is
-    packed by gzip or zstd is unpacked, whatever its name. Lines end at U+000A only. The files are
-    read in the order of their names and each once, also where two names lead to one file, so that
-    nothing depends on the order they are given in.
+    table, one in .csv or .tsv as a table with a header, any other as one text a line. Files that
+    are compressed by gzip or zstd are decompressed, whatever their names. A line of text ends at
+    U+000A only. Blank lines of a .jsonl and empty rows of a table are no texts. The files are read
+    in the order of their names and each once, even if two names lead to one file, so that nothing
+    depends on the order they are given in.
 
     Args:
         paths: a path or a glob, or several.
@@ -112,9 +101,7 @@ class TextFiles:
         self.on_error = on_error
         self._reader = TextReader(column, on_error)
         self._standard_input = standard_input
-        sizes = {
-            path: TextFile.at(path).size for path in names if not self._is_standard_input(path)
-        }
+        sizes = {path: size_of(path) for path in names if not self._is_standard_input(path)}
         named: dict[str, str] = {}  # of several names of one file the shortest stays
         for path in sorted(names, key=lambda path: (len(path), path)):
             named.setdefault(identity(path) if path in sizes else path, path)
@@ -153,14 +140,13 @@ class TextReader:
     """Reads the texts of one file after the other.
 
     Args:
-        column: the field of a .jsonl and the column of a .parquet that holds the text; None to read
-            all as lines.
+        column: the field of a .jsonl and the column of a table that holds the text; None to read
+            every file as lines.
         on_error: as for `TextFiles`.
-        counts_lines: whether the place of bad bytes is counted from the begin of their line; else
-            of their file.
-        repair: what can be done about bad bytes in lines.
+        repair: what can be done about bytes in lines that are not UTF-8.
 
-    `bytes_read` is of all files that were read, before unpacking.
+    Attributes:
+        bytes_read: of all files that were read, before decompression.
     """
 
     def __init__(
@@ -168,148 +154,94 @@ class TextReader:
         column: str | None,
         on_error: str = "fail",
         *,
-        counts_lines: bool = False,
         repair: str = f"convert it to UTF-8{_OR_REPLACE}",
     ) -> None:
         self.bytes_read = 0
         self._column = column
         self._errors = "replace" if on_error == "replace" else "strict"
         self._skips, self._has_skipped = on_error == "skip", False
-        self._counts_lines = counts_lines
         self._repair = repair
 
     def rows(self, path: str) -> Iterator[TextRow]:
-        """The texts of a file."""
-        file = TextFile.at(path)
-        before = self.bytes_read
-        with as_file_error(f"cannot read {path}", path):
-            if file.kind == "parquet" and self._column is not None:
-                yield from self._rows_of_parquet(file, self._column)
+        """Yield the texts of a file."""
+        before, size = self.bytes_read, size_of(path)
+        kind, compression = kind_of(path_in(path))
+        with reading(path):
+            if kind == "parquet" and self._column is not None:
+                yield from self._rows_of_parquet(path, self._column)
             else:
                 with open_bytes(path) as raw:
-                    if file.kind in TABLES and self._column is not None:
-                        yield from self._rows_of_csv(raw, file, self._column)
-                    else:
-                        yield from self._rows_of_lines(raw, file, path)
-        self.bytes_read = before + file.size
+                    yield from self._rows(raw, path, kind, compression)
+        self.bytes_read = before + size
 
     def rows_of_stream(self, raw: Any, name: str) -> Iterator[TextRow]:
-        """The texts of the lines of what has no name, such as standard input; unpacked where they
-        are packed.
-        """
-        yield from self._rows_of_lines(raw, TextFile(name, "txt", None, 0, 0), name)
+        """Yield the lines of what has no name, such as standard input."""
+        yield from self._rows(raw, name, "txt", None)
 
-    def _rows_of_lines(self, raw: BinaryIO, file: TextFile, name: str) -> Iterator[TextRow]:
-        # a pipe can be looked into only where it is read
-        if file.compression is None and hasattr(raw, "peek"):
-            first = raw.peek(FIRST_BYTES)[:FIRST_BYTES]
-            refuse_other_than_text(first, name)
-            file = file._replace(compression=compression_of(first))
-        packed = file.compression is not None
-        content: Any = file_of_blocks(decompressed(raw, file)) if packed else raw
-        lines = lines_within(content) if hasattr(content, "readline") else content
-        rows = self._decoded(lines, name, raw, packed)
-        yield from (
-            rows
-            if file.kind != "jsonl" or self._column is None
-            else self._of_json(rows, name, self._column)
-        )
-
-    def _decoded(
-        self, lines: Iterable[bytes], name: str, raw: BinaryIO, packed: bool
+    def _rows(
+        self, raw: Any, name: str, kind: str | None, compression: str | None
     ) -> Iterator[TextRow]:
-        """The lines of a file, decoded. `raw` is the file below a packed one, to see how much of it
-        is read.
+        stream = raw if hasattr(raw, "peek") else io.BufferedReader(raw)
+        first = stream.peek(FIRST_BYTES)[:FIRST_BYTES]
+        refuse_other_than_text(first, name)
+        compression, column = compression_of(first) or compression, self._column
+        with unpacking(compression, name):
+            content = unpacked(stream, compression, name)
+            if kind in TABLES and column is not None:
+                texts = self._texts_of_table(content, name, kind, column)
+                yield from self._numbered(texts, name, "row", "save the file in UTF-8", stream)
+            else:
+                texts = self._texts_of_lines(content)
+                if kind == "jsonl" and column is not None:
+                    texts = (
+                        text_in_object(object_of_json(text, column), column)
+                        if isinstance(text, str)
+                        else text
+                        for text in texts
+                    )
+                yield from self._numbered(texts, name, "line", self._repair, stream)
+
+    def _texts_of_lines(self, content: Any) -> Iterator[Any]:
+        longest = text_rows.LONGEST_TEXT_LINE
+        for line in lines_within(content):
+            if len(line) > longest:
+                yield BadRow(text_rows.TOO_LONG.format(longest))
+            else:
+                yield decoded(line.removesuffix(b"\n"), self._errors, of="line")
+
+    def _texts_of_table(self, content: Any, name: str, kind: str, column: str) -> Iterator[Any]:
+        of = f"text in {column!r}"
+        for row in rows_of_csv(content, name, kind, [column]):
+            yield row if isinstance(row, BadRow) else decoded(row[0], self._errors, of=of)
+
+    def _rows_of_parquet(self, path: str, column: str) -> Iterator[TextRow]:
+        batches = rows_of_parquet(path, column, self._errors, _ROWS)
+        texts = itertools.chain.from_iterable(batches)
+        yield from self._numbered(texts, path, "row", "write the file anew with texts")
+
+    def _numbered(
+        self, texts: Iterable[Any], name: str, unit: str, repair: str, stream: Any = None
+    ) -> Iterator[TextRow]:
+        """Yield the texts with their numbers, and keep count of the bytes that were read.
+
+        What is no text raises, or is left out; the first of it is logged then.
         """
-        before, offset = self.bytes_read, 0
-        seekable = packed and raw.seekable()
-        of = "line" if self._counts_lines else "unpacked file" if packed else "file"
-        for number, line in enumerate(lines, start=1):
-            start = 0 if self._counts_lines else offset
-            if len(line) > text_rows.LONGEST_TEXT_LINE:
-                self._refuse(
-                    f"{name}, line {number}",
-                    BadRow(text_rows.TOO_LONG.format(text_rows.LONGEST_TEXT_LINE)),
-                    name,
-                    number,
-                )
-                continue
-            text = decoded(line.removesuffix(b"\n"), self._errors, of=of, offset=start)
-            offset += len(line)
-            if not packed or seekable:
-                self.bytes_read = before + (raw.tell() if packed else offset)
-            if isinstance(text, BadRow):
-                self._refuse(f"{name}, line {number}", text, name, number, self._repair)
-            else:
+        before, has_place = self.bytes_read, stream is not None and stream.seekable()
+        for number, text in enumerate(texts, start=1):
+            if has_place and number % _COUNTED == 0:
+                self.bytes_read = before + stream.tell()
+            if isinstance(text, str):
                 yield TextRow(text, number)
+            elif text is not None and text != NO_ROW:
+                self._refuse(text, name, unit, number, repair)
 
-    def _of_json(self, rows: Iterable[TextRow], name: str, column: str) -> Iterator[TextRow]:
-        for line, number in rows:
-            text = text_in_object(object_of_json(line, column), column) if line.strip() else None
-            if isinstance(text, BadRow):
-                self._refuse(f"{name}, line {number}", text, name, number)
-            elif text is not None:
-                yield TextRow(text, number)
-
-    def _rows_of_csv(self, raw: BinaryIO, file: TextFile, column: str) -> Iterator[TextRow]:
-        before = self.bytes_read
-        for number, row in enumerate(rows_of_csv(raw, file, [column]), start=1):
-            self.bytes_read = before + raw.tell()
-            text: Any = row
-            if not isinstance(row, BadRow):
-                text = decoded(row[0], self._errors, of=f"text in {column!r}")
-            if isinstance(text, BadRow):
-                repair = "" if text is row else f"save the file in UTF-8{self._or_replace()}"
-                self._refuse(f"{file.name}, row {number}", text, file.name, None, repair)
-            else:
-                yield TextRow(text, number)
-
-    def _rows_of_parquet(self, file: TextFile, column: str) -> Iterator[TextRow]:
-        path, before, number = file.name, self.bytes_read, 0
-        pyarrow = import_pyarrow()
-        try:
-            with open_parquet(path) as table:
-                check_column(table.schema_arrow, path, column)
-                for batch in table.iter_batches(batch_size=_ROWS, columns=[column]):
-                    self.bytes_read = (
-                        before + file.size * (number + batch.num_rows) // table.metadata.num_rows
-                    )
-                    yield from self._rows_of_column(column_of(batch, column), path, column, number)
-                    number += batch.num_rows
-                # the checksum of a page does not cover its header
-                if number != table.metadata.num_rows:
-                    rows = table.metadata.num_rows
-                    raise FileFormatError(
-                        f"{path} has {rows:,} rows, and {number:,} could be read", path=path
-                    )
-        except pyarrow.ArrowInvalid as error:
-            raise FileFormatError(f"{path} cannot be read: {error}", path=path) from None
-
-    def _rows_of_column(self, texts: Any, path: str, column: str, before: int) -> Iterator[TextRow]:
-        """The texts of a column of a table, in a batch with so many rows before it."""
-        for row, text in enumerate(
-            texts_of(texts, self._errors, of=f"text in {column!r}"), start=before + 1
-        ):
-            if isinstance(text, BadRow):
-                repair = f"write the file anew with texts{self._or_replace()}"
-                self._refuse(f"{path}, row {row}", text, path, None, repair)
-            elif text is not None:
-                yield TextRow(text, row)
-
-    def _or_replace(self) -> str:
-        return _OR_REPLACE if self._repair.endswith(_OR_REPLACE) else ""
-
-    def _refuse(
-        self, where: str, bad: BadRow, path: str, line_number: int | None, repair: str = ""
-    ) -> None:
-        """Raise the error for what is no text; where such texts are left out, log the first."""
+    def _refuse(self, bad: BadRow, name: str, unit: str, number: int, repair: str) -> None:
+        where = f"{name}, {unit} {number}: {bad.reason}"
         if not self._skips:
-            advice = f"; {repair}" if repair else ""
-            raise FileFormatError(
-                f"{where}: {bad.reason}{advice}", path=path, line_number=line_number
-            )
+            if bad.is_encoding:
+                or_replace = _OR_REPLACE if self._repair.endswith(_OR_REPLACE) else ""
+                where += f"; {repair.removesuffix(or_replace)}{or_replace}"
+            raise FileFormatError(where, path=name, line_number=number if unit == "line" else None)
         if not self._has_skipped:
             self._has_skipped = True
-            logger.warning(
-                "%s: %s; it is left out, as are all texts that cannot be read", where, bad.reason
-            )
+            logger.warning("%s; it is left out, as are all texts that cannot be read", where)
