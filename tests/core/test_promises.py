@@ -23,7 +23,13 @@ from tests.conftest import SPECIAL, often
 # That loading may open.
 READ = {
     *("vocab.txt", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"),
-    *("added_tokens.json", "config.json", "tokenizer_config.json.new", "chat_template.jinja", "rag.jinja"),
+    *(
+        "added_tokens.json",
+        "config.json",
+        "tokenizer_config.json.new",
+        "chat_template.jinja",
+        "rag.jinja",
+    ),
 }
 AUDITED = """
 import json, os, sys
@@ -106,21 +112,32 @@ def test_loading_reads_a_tokenizers_files_and_does_nothing_else(tmp_path):
             assert str(tmp_path) not in str(arguments)
 
 
-def test_the_plan_of_a_save_from_elsewhere_reaches_no_file_of_another_kind(tmp_path):
-    directory, outside = tmp_path / "saved", tmp_path / "outside.json"
+@pytest.mark.parametrize("digest", [None, hashlib.sha256(b"theirs").hexdigest()])
+def test_the_plan_of_a_save_from_elsewhere_changes_only_a_tokenizers_files(tmp_path, digest):
+    """A download may bring a plan, the files that it would put in place, and a link."""
+    directory, outside = tmp_path / "saved", tmp_path / "outside"
+    outside.mkdir()
     tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-    others = {outside, directory / "model.safetensors", directory / "config.json"}
-    for name in ("../outside.json", str(outside), "model.safetensors", "config.json"):
-        tokenizer.save_pretrained(directory)
-        for path in others:
-            path.write_text("{}", encoding="utf-8")
-        plan = _plan(directory, {name: None})
-        for action in (trietok.BertTokenizer.from_pretrained, trietok.fix):
-            (directory / "tokenizer_config.json.new").write_bytes(plan)
+    tokenizer.save_pretrained(directory)
+    (directory / "additional_chat_templates").symlink_to(outside)
+    for name in (
+        *("../outside/a.jinja", str(outside / "a.jinja"), "additional_chat_templates/a.jinja"),
+        *("model.safetensors", "model.safetensors.index.json", "config.json", "model.py"),
+        *("generation_config.json", "modules.json", "pytorch_model.bin"),
+        *(() if digest else ["README.txt"]),
+    ):
+        path = directory / name
+        path.write_text("{}", encoding="utf-8")
+        for action in (
+            trietok.BertTokenizer.from_pretrained,
+            trietok.fix,
+            tokenizer.save_pretrained,
+        ):
+            path.with_name(path.name + ".new").write_text("theirs", encoding="utf-8")
+            (directory / "tokenizer_config.json.new").write_bytes(_plan(directory, {name: digest}))
             action(directory)
-        (directory / "tokenizer_config.json.new").write_bytes(plan)
-        tokenizer.save_pretrained(directory)
-        assert {path for path in others if path.exists()} == others
+            assert path.read_text(encoding="utf-8") == "{}"
+        path.unlink()
 
 
 def _plan(directory, hashes):

@@ -2,9 +2,9 @@
 
 Several files cannot be replaced in one step. So a save leaves a trail that loading understands:
 `tokenizer_config.json.new`, the *plan*, which is also the next tokenizer_config.json. It is the
-lock of the process that saves. While the plan is incomplete, no file has been replaced. Once it is
-complete, every new file lies beside the old one as `NAME.new`, and any process can finish the save.
-Renaming the plan to `tokenizer_config.json` ends it.
+lock of the process that saves. A complete plan says that every new file lies beside the old one as
+`NAME.new`; then these are renamed. If one of them is gone, the save has *begun* to replace files,
+and any process can finish it. Renaming the plan to `tokenizer_config.json` ends it.
 
 tokenizer_config.json records the hashes of the other files and a digest of its own text. By these
 loading tells whether the files that it has read were saved together.
@@ -17,6 +17,7 @@ import hashlib
 import json
 import logging
 import os
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -31,10 +32,11 @@ from trietok.files.formats import (
     BPE_VOCAB_FILE,
     CHAT_TEMPLATE_FILE,
     CHAT_TEMPLATE_FOLDER,
-    CONFIG_FILE,
     MERGES_FILE,
+    RECIPE_FILES,
     RECORD,
     SPECIAL_TOKENS_MAP_FILE,
+    TEMPLATE_ENDING,
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
@@ -45,13 +47,17 @@ from trietok.files.new_directory import new_directory
 logger = logging.getLogger("trietok")
 
 FILES, DIGEST = "files", "digest"  # the keys of the record
-_NAMES = (  # of the files that most saves write
-    *(VOCAB_FILE, TOKENIZER_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE, CHAT_TEMPLATE_FILE),
-    *(BPE_VOCAB_FILE, MERGES_FILE),
-)
 _END = b'"\n  }\n}\n'  # what follows the digest, which is the last value of the file
 _DIGEST_LENGTH = len(hashlib.sha256().hexdigest())
-_TEXTS = (".jinja", ".json", ".log", ".txt")  # how the names of files end that a save may remove
+_NAMES = (  # of the files that saves write, and may remove
+    *(VOCAB_FILE, TOKENIZER_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE, CHAT_TEMPLATE_FILE),
+    *(BPE_VOCAB_FILE, MERGES_FILE, *RECIPE_FILES),
+)
+# A save of a user's class may write files of other names, but never those of a model or a save.
+_OTHERS = re.compile(
+    r"(.*\.(safetensors|bin|pt|pth|ckpt|h5|msgpack|onnx|gguf|npz|pkl|py|index\.json|new))"
+    r"|(.*config|modules)\.json"
+)
 
 Hashes = dict[str, str | None]  # name → SHA-256; None for a file that must not be there
 
@@ -100,15 +106,16 @@ def without_hashes(config: dict[str, Any]) -> dict[str, Any]:
 def _may_be_saved(name: str, digest: object) -> bool:
     """Return whether a save writes such a file, or removes it if `digest` is None.
 
-    A plan that came with a download must not reach outside the directory or remove weights.
+    A plan that came with a download must not reach outside the directory or change a model.
     """
     folder, _, file = name.rpartition("/")
     is_plain = file not in ("", ".", "..") and checked_name(file) == os.path.basename(file)
-    is_in_place = folder == "" or (
-        folder.endswith(CHAT_TEMPLATE_FOLDER) and folder == os.path.basename(folder)
-    )
-    is_text = file.endswith(_TEXTS) and name != CONFIG_FILE
-    return is_plain and is_in_place and (is_text if digest is None else isinstance(digest, str))
+    if folder:
+        is_template = folder.endswith(CHAT_TEMPLATE_FOLDER) and folder == os.path.basename(folder)
+        return is_plain and is_template and file.endswith(TEMPLATE_ENDING)
+    if digest is None:
+        return is_plain and file.endswith(_NAMES)
+    return is_plain and isinstance(digest, str) and _OTHERS.fullmatch(file) is None
 
 
 def _hash(content: bytes | None) -> str | None:
@@ -141,35 +148,42 @@ def save_together(
         InterruptedSaveError: the system did not let a file be replaced after others had been. All
             new files are on the disk: `finish_save` or another save ends it.
     """
-    save = _Save(Path(directory), prefix + TOKENIZER_CONFIG_FILE)
-    hashes = {name: _hash(content) for name, content in files.items()}
-    text = _with_record(config, hashes)
-    with as_file_error(f"cannot save to {os.fspath(directory)}", directory):
+    with as_file_error(f"cannot save to {os.fspath(directory)}", directory, names_file=True):
         target = Path(os.path.realpath(checked_name(directory)))
         if target.exists() and not target.is_dir():
             raise FileError(f"cannot save to {target}: it is a file; give a directory", path=target)
-        if not _is_made(target, save, files, text):
-            save._replace(path=target).run(files, hashes, text)
+        save = _Save(target, prefix + TOKENIZER_CONFIG_FILE)
+        for name, content in files.items():
+            if not _may_be_saved(name, _hash(content)):
+                raise FileError(
+                    f"cannot save to {target}: no file of a tokenizer may be named {name!r}, as"
+                    " those of a model and of a save are; choose another name",
+                    path=target,
+                )
+        if not save.make(files, config):
+            save.run(files, config)
     names = [save.config, *(name for name, content in files.items() if content is not None)]
     return [Path(directory, name) for name in names]
 
 
-def finish_save(directory: Path_) -> str | None:
-    """End a save that was interrupted.
+def finish_saves(directory: Path_) -> list[str]:
+    """End the saves to a directory that were interrupted.
 
     Returns:
-        What was done, as a sentence; None if no save was interrupted.
+        What was done, a sentence for each save.
 
     Raises:
         FileError: a file cannot be replaced, or another process is saving.
     """
-    save = _Save(Path(os.path.realpath(checked_name(directory))), TOKENIZER_CONFIG_FILE)
-    if not os.path.lexists(save.plan):
-        return None
-    what = f"cannot finish the save to {os.fspath(directory)}"
-    with as_file_error(what, directory), save.alone() as (_, done):
-        save.discard(())
-    return done or "the save had replaced no file, and is undone"
+    done = []
+    with as_file_error(f"cannot finish the save to {os.fspath(directory)}", directory, True):
+        path = Path(os.path.realpath(checked_name(directory)))
+        for plan in sorted(path.glob(f"*{TOKENIZER_CONFIG_FILE}{NEW}")):
+            save = _Save(path, plan.name.removesuffix(NEW))
+            with save.alone() as (_, what):
+                save.discard(())
+            done.append(what)
+    return done
 
 
 class _Save(NamedTuple):
@@ -182,45 +196,76 @@ class _Save(NamedTuple):
     def plan(self) -> Path:
         return self.path / (self.config + NEW)
 
-    def run(self, files: Mapping[str, bytes | None], hashes: Hashes, text: bytes) -> None:
+    def make(self, files: Mapping[str, bytes | None], config: Mapping[str, Any]) -> bool:
+        """Make the directory with these files; False if it is there, or appears meanwhile."""
+        if self.path.exists():
+            return False
+        text = _with_record(config, {name: _hash(content) for name, content in files.items()})
+        try:
+            with new_directory(self.path) as folder:
+                for name, content in {**files, self.config: text}.items():
+                    if content is not None:
+                        (folder / name).parent.mkdir(exist_ok=True)
+                        (folder / name).write_bytes(content)
+        except FileError:
+            if self.path.is_dir():
+                return False
+            raise
+        return True
+
+    def run(self, files: Mapping[str, bytes | None], config: Mapping[str, Any]) -> None:
         """Replace files of a directory that exists."""
         with self.alone() as (plan, _):
+            files = {**dict.fromkeys(self._templates()), **files}
+            hashes = {name: _hash(content) for name, content in files.items()}
             try:
                 modes = {name: mode_to_keep(self.path / name) for name in (*files, self.config)}
-                for name, content in files.items():
-                    if content is not None:
-                        _write_new(self.path / (name + NEW), content, modes[name])
-                _flush_folders(self.path, files)
-                # only now: a complete plan on the disk says that all its files are there
                 mode = modes[self.config]
                 if mode is not None:
                     os.chmod(self.plan, mode)
+                for name, content in files.items():
+                    if content is not None:
+                        _write_new(self.path / (name + NEW), content, modes[name])
+                self._flush_folders(files)
+                # only now: a complete plan on the disk says that all its files are there
                 with disk.naming(self.plan):
-                    plan.write(text)
+                    plan.write(_with_record(config, hashes))
                     flush_file(plan)
             except BaseException:
                 self.discard(files)
                 raise
-            self.finish(hashes, plan)
+            self._finish(hashes, plan)
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[tuple[BinaryIO, str]]:
         """Yield the empty plan, which no other process has, and what was done before.
 
-        What a process that was killed has left is finished or discarded.
+        If a process was killed after it had begun to replace files, its save is finished. If it had
+        not, its save is undone: loading gives the old files until then.
         """
-        done = ""
+        done = "a save that had replaced no file is undone"
         try:
             while True:
                 is_private = (self.path / self.config).exists()  # until the plan has its mode
                 with disk.locked(self.plan, private=is_private) as plan:
-                    found = plan.read()
-                    hashes = recorded_in(found)
-                    if hashes is not None and self._is_ready(hashes, plan):
-                        self.finish(hashes, plan)  # and the plan is gone
-                        done = "the save is finished"
-                        continue
-                    done = self._discarded(found) or done
+                    text = plan.read()
+                    hashes = recorded_in(text)
+                    if hashes is not None and self.has_begun(hashes):
+                        if self._is_ready(hashes, plan):
+                            for name in (*hashes, self.config):
+                                mode_to_keep(self.path / name)
+                            self._finish(hashes, plan)  # and the plan is gone
+                            done = "the save is finished"
+                            continue
+                        done = (
+                            f"a save to {self.path} was interrupted, and its files have been"
+                            " changed or removed since; those that are there stay. Check that they"
+                            " belong together, or save again"
+                        )
+                        logger.warning("%s", done)
+                    prefix = self.config.removesuffix(TOKENIZER_CONFIG_FILE)
+                    names = {*(prefix + name for name in _NAMES), *(hashes or ())}
+                    self._remove_new((*names, *self._templates(NEW)))
                     plan.seek(0)
                     plan.truncate()
                     yield plan, done
@@ -232,43 +277,39 @@ class _Save(NamedTuple):
                 path=self.path,
             ) from None
 
+    def has_begun(self, hashes: Hashes) -> bool:
+        """Return whether a save with a complete plan has begun to replace files."""
+        return any(
+            digest is not None and not (self.path / (name + NEW)).exists()
+            for name, digest in hashes.items()
+        )
+
+    def is_as_before(self, hashes: Hashes, config: bytes) -> bool:
+        """Return whether the files are as tokenizer_config.json records them."""
+        recorded = recorded_in(config)
+        if recorded is None:
+            return False
+        for name, digest in hashes.items():
+            there = _hash(_content(os.fspath(self.path / name)))
+            if there != recorded[name] if name in recorded else there == digest is not None:
+                return False
+        return True
+
     def _is_ready(self, hashes: Hashes, plan: BinaryIO) -> bool:
         """Return whether each file of a plan is there, and no other program has saved since."""
         for name, digest in hashes.items():
             new = self.path / (name + NEW)
             content = _content(os.fspath(new if new.exists() else self.path / name))
-            if digest is not None and digest != _hash(content):
+            if (digest is not None and digest != _hash(content)) or self._leads_away(name):
                 return False
-        return not self._is_overwritten(plan)
-
-    def _is_overwritten(self, plan: BinaryIO) -> bool:
-        """Return whether another program has written tokenizer_config.json after the plan."""
         try:
-            config = os.stat(self.path / self.config)
-            text = disk.read_regular(self.path / self.config)
-        except (OSError, ValueError):
-            return False
+            config, text = os.stat(self.path / self.config), (self.path / self.config).read_bytes()
+        except OSError:
+            return True
         is_later = config.st_mtime_ns > os.fstat(plan.fileno()).st_mtime_ns
-        return is_later and recorded_in(text) is None
+        return not (is_later and recorded_in(text) is None)
 
-    def _discarded(self, text: bytes) -> str:
-        """Remove the new files of a plan; return what was done if there was a complete plan."""
-        hashes = recorded_in(text)
-        if hashes is None:
-            prefix = self.config.removesuffix(TOKENIZER_CONFIG_FILE)
-            folder = self.path / (prefix + CHAT_TEMPLATE_FOLDER)
-            templates = [f"{folder.name}/{path.stem}" for path in folder.glob("*.jinja" + NEW)]
-            self._remove_new([*(prefix + name for name in _NAMES), *templates])
-            return ""
-        self._remove_new(hashes)
-        message = (
-            f"a save to {self.path} was interrupted, and its files have been changed or removed"
-            " since; those that are there stay. Check that they belong together, or save again"
-        )
-        logger.warning("%s", message)
-        return message
-
-    def finish(self, hashes: Hashes, plan: BinaryIO) -> None:
+    def _finish(self, hashes: Hashes, plan: BinaryIO) -> None:
         """Put the new files of a complete plan in their places."""
         if os.name != "posix":  # there an open file cannot be renamed
             plan.close()
@@ -284,12 +325,12 @@ class _Save(NamedTuple):
     def _put_in_place(self, hashes: Hashes) -> None:
         """Rename the new files and remove those of another tokenizer; may be called again."""
         for name, digest in hashes.items():
-            path, new = self.path / name, self.path / (name + NEW)
+            if digest is not None and (self.path / (name + NEW)).exists():
+                os.replace(self.path / (name + NEW), self.path / name)
+        for name, digest in hashes.items():
             if digest is None:
-                path.unlink(missing_ok=True)
-            elif new.exists():
-                os.replace(new, path)
-        _flush_folders(self.path, hashes)  # the plan has to outlive what it tells of
+                (self.path / name).unlink(missing_ok=True)
+        self._flush_folders(hashes)  # the plan has to outlive what it tells of
         if self.plan.exists():
             os.replace(self.plan, self.path / self.config)
         self._remove_folders(hashes)
@@ -303,6 +344,7 @@ class _Save(NamedTuple):
             self.plan.unlink(missing_ok=True)
 
     def _remove_new(self, names: Iterable[str]) -> None:
+        names = [name for name in names if not self._leads_away(name)]
         for name in names:
             (self.path / (name + NEW)).unlink(missing_ok=True)
         self._remove_folders(names)
@@ -311,6 +353,23 @@ class _Save(NamedTuple):
         for folder in {(self.path / name).parent for name in names} - {self.path}:
             with contextlib.suppress(OSError):  # there is none, or it holds something
                 folder.rmdir()
+
+    def _flush_folders(self, names: Iterable[str]) -> None:
+        for folder in {self.path, *((self.path / name).parent for name in names)}:
+            if folder.is_dir():
+                flush_directory(folder)
+
+    def _templates(self, ending: str = "") -> list[str]:
+        """Return the names of the chat templates that have files of their own, without `ending`."""
+        folder = self.path / (
+            self.config.removesuffix(TOKENIZER_CONFIG_FILE) + CHAT_TEMPLATE_FOLDER
+        )
+        found = folder.glob(f"*{TEMPLATE_ENDING}{ending}") if not folder.is_symlink() else ()
+        return [f"{folder.name}/{path.name.removesuffix(ending)}" for path in found]
+
+    def _leads_away(self, name: str) -> bool:
+        """Return whether a file is in a folder that is a link to elsewhere."""
+        return "/" in name and (self.path / name).parent.is_symlink()
 
 
 def interrupted(directory: Path_, why: str = "") -> InterruptedSaveError:
@@ -325,7 +384,10 @@ def interrupted(directory: Path_, why: str = "") -> InterruptedSaveError:
 
 def _write_new(path: Path, content: bytes, mode: int | None) -> None:
     """Write a file and wait until it is on the disk; `mode` is that of the file it will replace."""
-    path.parent.mkdir(exist_ok=True)  # the folder of chat templates
+    folder = path.parent
+    if folder.is_symlink():
+        raise FileError(f"cannot write to {folder}: it is a link to elsewhere", path=folder)
+    folder.mkdir(exist_ok=True)  # that of chat templates
     path.unlink(missing_ok=True)
     first_mode = 0o666 if mode is None else 0o600  # nobody else reads it before it has its mode
 
@@ -337,28 +399,6 @@ def _write_new(path: Path, content: bytes, mode: int | None) -> None:
             os.chmod(path, mode)
         file.write(content)
         flush_file(file)
-
-
-def _flush_folders(path: Path, names: Iterable[str]) -> None:
-    for folder in {(path / name).parent for name in (*names, "")} | {path}:
-        if folder.is_dir():
-            flush_directory(folder)
-
-
-def _is_made(target: Path, save: _Save, files: Mapping[str, bytes | None], text: bytes) -> bool:
-    """Make a directory with these files; False if it is there, also if it appeared meanwhile."""
-    if target.exists():
-        return False
-    try:
-        with new_directory(target) as folder:
-            contents = {name: content for name, content in files.items() if content is not None}
-            for name, content in {**contents, save.config: text}.items():
-                _write_new(folder / name, content, None)
-    except FileError:
-        if target.is_dir():
-            return False
-        raise
-    return True
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -415,15 +455,26 @@ def _read_once(config: str, find: Callable[[], Mapping[str, str]]) -> Contents |
         text = b"" if opened is None else opened.read()
         paths = find()
         found = {name: _content(path) for name, path in paths.items()}
-        hashes = recorded_in(text)
-        changed = [] if hashes is None else _changed(hashes, found)
-        if hashes is None or changed:
-            if _is_replacing(config) or not disk.is_at(opened, config):
-                return None
+        if _is_replacing(Path(config), text) or not disk.is_at(opened, config):
+            return None
     files = {path: found[name] for name, path in paths.items() if found[name] is not _UNREADABLE}
     if TOKENIZER_CONFIG_FILE in paths and opened is not None:
         files[paths[TOKENIZER_CONFIG_FILE]] = text
-    return Contents(files, changed)
+    hashes = recorded_in(text)
+    return Contents(files, [] if hashes is None else _changed(hashes, found))
+
+
+def versions_of(directory: str, names: Iterable[str]) -> list[tuple[int, int, int] | None]:
+    """Return a value for each file that is another one after the file has been replaced."""
+    versions: list[tuple[int, int, int] | None] = []
+    for name in names:
+        try:
+            status = os.stat(os.path.join(directory, name))
+        except (OSError, ValueError):  # it does not exist, or cannot be a path
+            versions.append(None)
+        else:
+            versions.append((status.st_ino, status.st_size, status.st_mtime_ns))
+    return versions
 
 
 _UNREADABLE = b"\0unreadable"  # stands for the content of a file that cannot be read
@@ -441,23 +492,26 @@ def _content(path: str) -> bytes | None:
 def _changed(hashes: Hashes, found: Mapping[str, bytes | None]) -> list[str]:
     """Return the names of files that are not as recorded.
 
-    A file that the record does not know and a file that is not asked for do not count. Chat
-    templates with names of their own do: a save adds and removes them.
+    A file that the record does not know and a file that is not asked for do not count.
     """
-    has_templates = any("/" in name for name in found)
-    names = {name for name in hashes if name in found or ("/" in name and has_templates)}
-    names |= {name for name in found if "/" in name}
-    return sorted(name for name in names if _hash(found.get(name)) != hashes.get(name))
+    return sorted(name for name in hashes if name in found and _hash(found[name]) != hashes[name])
 
 
-def _is_replacing(config: str) -> bool:
-    """Return whether a process is replacing files; InterruptedSaveError if it has ended."""
+def _is_replacing(config: Path, text: bytes) -> bool:
+    """Return whether a process is replacing files; InterruptedSaveError if it has ended.
+
+    `text` is that of tokenizer_config.json.
+    """
+    save = _Save(config.parent, config.name)
     try:
-        with disk.open_regular(config + NEW) as plan:
-            if recorded_in(plan.read()) is None:
+        with disk.open_regular(save.plan) as plan:
+            hashes = recorded_in(plan.read())
+            if hashes is None or not save.has_begun(hashes):
                 return False
-            if disk.lock(plan, shared=True) and disk.is_at(plan, config + NEW):
-                raise interrupted(os.path.dirname(config))
+            if disk.lock(plan, shared=True) and disk.is_at(plan, save.plan):
+                if save.is_as_before(hashes, text):
+                    return False
+                raise interrupted(save.path)
             return True
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):  # before its text is written it may be private
         return False

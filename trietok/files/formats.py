@@ -212,6 +212,8 @@ CHAT_TEMPLATE_FOLDER = "additional_chat_templates"  # of those with other names
 CONFIG_FILE = "config.json"  # the model's, not the tokenizer's
 BPE_VOCAB_FILE, MERGES_FILE = "vocab.json", "merges.txt"
 RECIPE_LOG_FILE = "train.log"  # of the Chinese recipe, beside its vocab.txt
+RESULT_FILE, LEFT_TO_RIGHT_FILE = "result.txt", "result_left_to_right.txt"  # its texts
+RECIPE_FILES = (RECIPE_LOG_FILE, RESULT_FILE, LEFT_TO_RIGHT_FILE)
 # what makes words in a tokenizer.json of `Bpe.save`
 BPE_SPLITTING = (
     "WhitespaceSplit",
@@ -334,11 +336,11 @@ def named_templates(value: Any) -> Templates:
     return templates
 
 
-def template_files(directory: str | os.PathLike[str], prefix: str = "") -> list[str]:
+def template_files(directory: str | os.PathLike[str]) -> list[str]:
     """The paths, from the directory, of the templates in its folder, sorted; empty where there is
     no such folder.
     """
-    folder = os.path.join(directory, prefix + CHAT_TEMPLATE_FOLDER)
+    folder = os.path.join(directory, CHAT_TEMPLATE_FOLDER)
     try:
         with os.scandir(folder) as entries:
             found = (

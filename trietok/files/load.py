@@ -15,6 +15,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import count
 from typing import Any
 
 from trietok.disk import contents_read, reading_from
@@ -22,6 +23,7 @@ from trietok.errors import (
     FileError,
     FileFormatError,
     InputTypeError,
+    InterruptedSaveError,
     SpecialTokenError,
     VocabularyError,
 )
@@ -37,12 +39,13 @@ from trietok.files.added_ids import (
     take_tokens,
     token_objects,
 )
-from trietok.files.directory import read_together, without_hashes
+from trietok.files.directory import read_together, versions_of, without_hashes
 from trietok.files.doubts import doubts, near_names
 from trietok.files.formats import ADDITIONAL, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.json_files import read_json_object
 from trietok.files.model_files import ModelFiles, find_files
 from trietok.files.tokenizer_json import ReadFile
+from trietok.text.changes import is_ours
 from trietok.text.vocabulary import Vocabulary
 
 logger = logging.getLogger("trietok")
@@ -104,13 +107,24 @@ def load(
         return find_files(name, names, subfolder=subfolder, **hub_options)
 
     files, place = ModelFiles({}), directory
+    is_own_init = not is_ours(cls.__init__)
     try:
         if not os.path.isdir(directory):
             files = find(own_files)
             place = next((os.path.dirname(path) for path in files.found.values()), "")
-        with reading_directory(place, own_files) as names:
-            files = find(names) if place == directory else files
-            return _load_once(cls, name, directory, files, find, init_inputs, kwargs, name_or_path)
+        for number in count():
+            before = versions_of(place, own_files)
+            with reading_directory(place, own_files, again=number > 0) as names:
+                files = find(names) if place == directory else files
+                options = dict(kwargs)
+                tokenizer = _load_once(
+                    cls, name, directory, files, find, init_inputs, options, name_or_path
+                )
+            # The __init__ of a user's class may open files by itself, during a save.
+            if not is_own_init or versions_of(place, own_files) == before:
+                return tokenizer
+    except InterruptedSaveError:
+        raise
     except _OF_FILES:
         # What comes from the hub lies together in its cache.
         place = next((os.path.dirname(path) for path in files.found.values()), directory)
@@ -119,7 +133,9 @@ def load(
 
 
 @contextlib.contextmanager
-def reading_directory(directory: str, file_names: Iterable[str]) -> Iterator[list[str]]:
+def reading_directory(
+    directory: str, file_names: Iterable[str], again: bool = False
+) -> Iterator[list[str]]:
     """Read the files of a directory together, and have what the block reads come from there.
 
     A save by another process does not change what the block reads. Files that were not saved
@@ -128,6 +144,7 @@ def reading_directory(directory: str, file_names: Iterable[str]) -> Iterator[lis
     Args:
         directory: a directory; nothing is read for any other path.
         file_names: the names of the files.
+        again: whether to read the files even if a surrounding block has read them.
 
     Returns:
         The names, with those of chat templates.
@@ -143,9 +160,9 @@ def reading_directory(directory: str, file_names: Iterable[str]) -> Iterator[lis
         return {name: os.path.join(directory, name) for name in there}
 
     with contextlib.ExitStack() as stack:
-        is_read = os.path.join(directory, TOKENIZER_CONFIG_FILE) in contents_read()
-        if os.path.isdir(directory) and not is_read:
-            if not os.listdir(directory):
+        is_read = all(os.path.join(directory, name) in contents_read() for name in names)
+        if os.path.isdir(directory) and (again or not is_read):
+            if _is_empty(directory):
                 where = directory.rstrip(os.sep)
                 raise FileError(f"the directory {where} is empty: it has no tokenizer", path=where)
             contents = read_together(directory, find)
@@ -155,6 +172,14 @@ def reading_directory(directory: str, file_names: Iterable[str]) -> Iterator[lis
         folder = os.path.join(directory, formats.CHAT_TEMPLATE_FOLDER, "")
         read = (path.removeprefix(folder) for path in contents_read() if path.startswith(folder))
         yield [*names, *(f"{formats.CHAT_TEMPLATE_FOLDER}/{name}" for name in read)]
+
+
+def _is_empty(directory: str) -> bool:
+    try:
+        with os.scandir(directory) as entries:
+            return next(entries, None) is None
+    except PermissionError:  # its names may not be listed
+        return False
 
 
 def _say_changed(directory: str, names: list[str]) -> None:

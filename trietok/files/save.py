@@ -28,6 +28,7 @@ from trietok.files.formats import (
     CHAT_TEMPLATE_FILE,
     CHAT_TEMPLATE_FOLDER,
     TEMPLATE_ENDING,
+    TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
     json_text,
@@ -357,9 +358,11 @@ def _files_to_save(
     added = {token: i for token, i in tokenizer.added_tokens_encoder.items() if i >= first}
     roles = json_text(_special_tokens_map(tokenizer)).encode()
     files: dict[str, bytes | None] = {prefix + formats.SPECIAL_TOKENS_MAP_FILE: roles}
-    files |= _templates(tokenizer, directory, prefix, has_template_files)
+    files |= _templates(tokenizer, prefix, has_template_files)
     if with_vocabulary:
-        files |= _vocabulary_files(tokenizer, filename_prefix)
+        written = _vocabulary_files(tokenizer, filename_prefix)
+        written.pop(prefix + TOKENIZER_CONFIG_FILE, None)
+        files = {**files, **written, **files}
     elif tokenizer.profile == "fast":
         files[prefix + VOCAB_FILE] = None
     files[added_file] = json_text(added).encode() if added and with_vocabulary else None
@@ -400,13 +403,10 @@ def _vocabulary_files(tokenizer: Any, filename_prefix: str | None) -> dict[str, 
         return {path.name: path.read_bytes() for path in written}
 
 
-def _templates(
-    tokenizer: Any, directory: str | os.PathLike[str], prefix: str, has_files: bool
-) -> dict[str, bytes | None]:
-    """Return the files of the chat templates, and None for those of an earlier save."""
+def _templates(tokenizer: Any, prefix: str, has_files: bool) -> dict[str, bytes | None]:
+    """Return the files of the chat templates."""
     template, named = formats.files_of(tokenizer.chat_template if has_files else None)
     files = {prefix + CHAT_TEMPLATE_FILE: None if template is None else template.encode()}
-    files |= {prefix + name: None for name in formats.template_files(directory, prefix)}
     for name, text in named.items():
         files[f"{prefix}{CHAT_TEMPLATE_FOLDER}/{name}{TEMPLATE_ENDING}"] = text.encode()
     return files

@@ -293,7 +293,9 @@ def _reading(name: Any, options: dict[str, Any]) -> AbstractContextManager[Any]:
     if not isinstance(name, (str, os.PathLike)):
         return nullcontext()
     directory = os.path.join(name, options.get("subfolder") or "")
-    return reading_directory(directory, TOKENIZER_FILES)
+    kinds = [kind for pair in _registry.registered.values() for kind in pair if kind is not None]
+    own = (name for kind in kinds for name in getattr(kind, "vocab_files_names", {}).values())
+    return reading_directory(directory, dict.fromkeys((*TOKENIZER_FILES, *own)))
 
 
 def _class_of(

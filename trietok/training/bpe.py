@@ -23,6 +23,7 @@ from trietok.files.formats import (
     ADDED_TOKENS_FILE,
     BPE_SPLITTING,
     BPE_VOCAB_FILE,
+    CHAT_TEMPLATE_FILE,
     GENERIC_FAST,
     HALF_PAIR,
     MERGES_FILE,
@@ -59,17 +60,18 @@ def merges_text(merges: Iterable[tuple[str, str]]) -> str:
     return "\n".join(["#version: 0.2", *(f"{left} {right}" for left, right in merges)]) + "\n"
 
 
-def _read_arguments(directory: Path) -> dict[str, Any]:
+def _read_arguments(directory: str) -> dict[str, Any]:
     """The arguments of `Bpe` that the files of a directory hold."""
     wanted = (BPE_VOCAB_FILE, MERGES_FILE, TOKENIZER_FILE)
-    if missing := [name for name in wanted if not is_file(os.fspath(directory / name))]:
+    paths = {name: os.path.join(directory, name) for name in wanted}
+    if missing := [name for name in wanted if not is_file(paths[name])]:
         raise FileError(
             f"{directory} has no {missing[0]}; a directory that Bpe.save or `trietok train bpe`"
             f" wrote has {', '.join(wanted)}",
-            path=directory / missing[0],
+            path=paths[missing[0]],
         )
-    vocab, merges = _read_vocab(directory / BPE_VOCAB_FILE), _read_merges(directory / MERGES_FILE)
-    path = directory / TOKENIZER_FILE
+    vocab, merges = _read_vocab(paths[BPE_VOCAB_FILE]), _read_merges(paths[MERGES_FILE])
+    path = paths[TOKENIZER_FILE]
     content = read_json_object(path)
     model, added = _read_model(content, path), content.get("added_tokens")
     if not isinstance(added, list) or not all(
@@ -91,7 +93,7 @@ def _read_arguments(directory: Path) -> dict[str, Any]:
     return {"vocab": vocab, "merges": merges, **marks, "special_tokens": special_tokens}
 
 
-def _read_vocab(path: Path) -> dict[str, int]:
+def _read_vocab(path: str) -> dict[str, int]:
     vocab = read_json_object(path)
     for token, token_id in vocab.items():
         if type(token_id) is not int or token_id < 0:
@@ -101,7 +103,7 @@ def _read_vocab(path: Path) -> dict[str, int]:
     return vocab
 
 
-def _read_merges(path: Path) -> list[tuple[str, str]]:
+def _read_merges(path: str) -> list[tuple[str, str]]:
     merges = []
     for number, line in enumerate(read_text(path).removesuffix("\n").split("\n"), start=1):
         if number == 1 and line.startswith("#version"):
@@ -114,7 +116,7 @@ def _read_merges(path: Path) -> list[tuple[str, str]]:
     return merges
 
 
-def _read_model(content: Mapping[str, Any], path: Path) -> dict[str, Any]:
+def _read_model(content: Mapping[str, Any], path: str) -> dict[str, Any]:
     """The model of a tokenizer.json, if `Bpe` supports it."""
     model, splitting = content.get("model"), content.get("pre_tokenizer")
     if not isinstance(model, dict) or model.get("type") != "BPE":
@@ -220,8 +222,8 @@ class Bpe:
                 `Bpe` does not do.
             VocabularyError: as `Bpe`.
         """
-        place = Path(directory)
-        with reading_directory(os.fspath(place), (BPE_VOCAB_FILE, MERGES_FILE, TOKENIZER_FILE)):
+        place = os.fspath(directory)
+        with reading_directory(place, (BPE_VOCAB_FILE, MERGES_FILE, TOKENIZER_FILE)):
             return cls(**_read_arguments(place))
 
     def tokenize(self, word: str) -> list[str]:
@@ -351,7 +353,9 @@ class Bpe:
             MERGES_FILE: merges_text(self.merges).encode(),
             TOKENIZER_FILE: content.encode(),
             # Files of another tokenizer would hide this one, or add their tokens to it.
-            **dict.fromkeys((VOCAB_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE)),
+            **dict.fromkeys(
+                (VOCAB_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE, CHAT_TEMPLATE_FILE)
+            ),
         }
         return save_together(directory, files, config | roles)
 

@@ -41,8 +41,11 @@ from trietok.errors import InputError, InputTypeError
 from trietok.files.directory import save_together
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
+    CHAT_TEMPLATE_FILE,
+    LEFT_TO_RIGHT_FILE,
     RECIPE_CLASS,
     RECIPE_LOG_FILE,
+    RESULT_FILE,
     SPECIAL_TOKENS_MAP_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
@@ -492,9 +495,6 @@ class Segmenter:
 
 # ---- the files -----------------------------------------------------------------------------------
 
-RESULT_FILE = "result.txt"
-LEFT_TO_RIGHT_FILE = "result_left_to_right.txt"
-
 
 def save_chinese_bpe(
     bpe: ChineseBpe,
@@ -539,7 +539,7 @@ def save_chinese_bpe(
     # of another tokenizer.
     others = (
         *(RESULT_FILE, LEFT_TO_RIGHT_FILE),
-        *(TOKENIZER_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE),
+        *(TOKENIZER_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE, CHAT_TEMPLATE_FILE),
     )
     return save_together(
         output,

@@ -38,6 +38,7 @@ from trietok.files.directory import Contents, read_together, without_hashes
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
     BPE_VOCAB_FILE,
+    CHAT_TEMPLATE_FILE,
     CONFIG_FILE,
     MERGES_FILE,
     RECORD,
@@ -45,6 +46,7 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
+    template_files,
     wrong_settings,
 )
 from trietok.files.json_files import check_depth, doubled_keys, read_json_text
@@ -376,19 +378,25 @@ def _read(files: CheckedFiles, name: str) -> None:
 
 def _read_together(files: CheckedFiles) -> Contents | None:
     """Read the files as loading does; None if they cannot be read so."""
-    names = (*CHECKED_FILES, BPE_VOCAB_FILE, MERGES_FILE)
-    paths = {name: os.fspath(files.path / name) for name in names}
+    names = (*CHECKED_FILES, BPE_VOCAB_FILE, MERGES_FILE, CHAT_TEMPLATE_FILE)
+
+    def find() -> dict[str, str]:
+        there = (*names, *template_files(files.path))
+        return {name: os.fspath(files.path / name) for name in there}
+
     try:
-        contents = read_together(files.path, lambda: paths)
-    except InterruptedSaveError:
+        contents = read_together(files.path, find)
+    except (InterruptedSaveError, FileError) as error:
+        if error.path != os.fspath(files.path):  # it is tokenizer_config.json, which is found below
+            return None
         message = "some files may be old and some new; the new ones are there, as NAME.new"
+        if not isinstance(error, InterruptedSaveError):
+            message = str(error)
         files.find("error", SAVE_INTERRUPTED, message, file=TOKENIZER_CONFIG_FILE + NEW)
-        return None
-    except FileError:  # tokenizer_config.json cannot be read, which is found below
         return None
     for name in contents.changed:
         message = f"{TOKENIZER_CONFIG_FILE} records another hash of it"
-        if contents.files.get(paths[name], b"") is None:
+        if contents.files.get(os.fspath(files.path / name), b"") is None:
             message = f"it is missing, and {TOKENIZER_CONFIG_FILE} records its hash"
         files.find("warning", FILES_CHANGED, message, file=name)
     return contents

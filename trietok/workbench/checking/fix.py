@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from trietok.errors import FileFormatError, InputError, TrietokError, errors_naming
-from trietok.files.directory import finish_save
+from trietok.files.directory import finish_saves
 from trietok.files.formats import (
     ADDITIONAL,
     CHAT_TEMPLATE_FILE,
@@ -175,13 +175,13 @@ def fix(
 
 def _finish(model: str | os.PathLike[str]) -> FixResult:
     """End the interrupted save to a directory."""
-    before, done = check(model), finish_save(model)
-    if done is None:
+    before, done = check(model), finish_saves(model)
+    if not done:
         raise InputError(
             f"no save to {os.fspath(model)} was interrupted; name an output directory for a"
             " repaired copy"
         )
-    return FixResult(os.fspath(model), before, check(model), [done], None)
+    return FixResult(os.fspath(model), before, check(model), done, None)
 
 
 def _refusal(

@@ -361,8 +361,8 @@ def _false_slots(facts: Facts) -> Iterator[str]:
 SAVE_ABANDONED = declare(
     "save-abandoned",
     "a save was interrupted before it replaced a file",
-    so="none: the files of the directory do not depend on it",
-    do="nothing; the next save removes {file}",
+    so="none: {file} is not read",
+    do="nothing; the next save and `trietok check -m DIR --fix` remove {file}",
 )
 
 
@@ -374,5 +374,5 @@ def leftovers(facts: Facts) -> Iterator[Finding]:
         return
     names = {f"{dot}{name}{NEW}" for name in CHECKED_FILES for dot in ("", ".")}
     for name in sorted(names & set(os.listdir(path))):
-        message = f"{name} is left of a save that was interrupted; its content is not used"
+        message = f"{name} is left of a save that was interrupted before it replaced a file"
         yield Finding("note", SAVE_ABANDONED, message, name)
