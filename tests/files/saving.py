@@ -61,6 +61,52 @@ def two_fast_tokenizers(vocab_file: Callable[..., pathlib.Path]) -> tuple[Any, A
     return old, new
 
 
+class OwnTokenizer(trietok.PreTrainedTokenizer):
+    """A user's class, which opens its two files by itself."""
+
+    vocab_files_names = {"vocab_file": "words.lst"}
+
+    def __init__(self, vocab_file: str, **options: Any) -> None:
+        path = pathlib.Path(vocab_file)
+        self.words = path.read_text().split()
+        self.names = path.with_name("names.lst").read_text().split()
+        super().__init__(**{"unk_token": "[UNK]", **options})
+
+    @property
+    def vocab_size(self) -> int:
+        return len(self.words)
+
+    def get_vocab(self) -> dict[str, int]:
+        return {word: number for number, word in enumerate(self.words)} | self.added_tokens_encoder
+
+    def _tokenize(self, text: str, **options: Any) -> list[str]:
+        return text.split()
+
+    def _convert_token_to_id(self, token: str) -> int:
+        return self.get_vocab().get(token, 0)
+
+    def _convert_id_to_token(self, index: int) -> str:
+        return self.words[index]
+
+    def save_vocabulary(self, folder: str, filename_prefix: str | None = None) -> tuple[str, ...]:
+        files = {"words.lst": self.words, "names.lst": self.names}
+        for name, words in files.items():
+            pathlib.Path(folder, name).write_text(" ".join(words))
+        return tuple(os.path.join(folder, name) for name in files)
+
+
+def own_tokenizer(folder: pathlib.Path, *words: str, **options: Any) -> OwnTokenizer:
+    folder.mkdir()
+    (folder / "words.lst").write_text(" ".join(("[UNK]", *words)))
+    (folder / "names.lst").write_text(" ".join(reversed(words)))
+    return OwnTokenizer(str(folder / "words.lst"), **options)
+
+
+def load_own(directory: pathlib.Path) -> Any:
+    tokenizer = OwnTokenizer.from_pretrained(directory)
+    return tokenizer.words, tokenizer.names, tokenizer.special_tokens_map
+
+
 def state(tokenizer: Any) -> Any:
     return (
         tokenizer.get_vocab(),

@@ -30,7 +30,9 @@ from tests.files.saving import (
     contents,
     found,
     load_fast,
+    load_own,
     load_slow,
+    own_tokenizer,
     run_in_child,
     run_or_skip,
     two_fast_tokenizers,
@@ -95,6 +97,9 @@ def writers(small, vocab_file, tmp_path) -> dict[str, Writer]:
         train_chinese_bpe([text], vocab_size=8) for text in ("天天向上天天", "处处闻啼鸟处处")
     )
 
+    own_old = own_tokenizer(tmp_path / "own-old", "a", "b")
+    own_new = own_tokenizer(tmp_path / "own-new", "c", "d", "e", pad_token="[UNK]")
+
     def saved(tokenizer: Any, **options: Any) -> Callable[[pathlib.Path], Any]:
         return lambda path: tokenizer.save_pretrained(path, **options)
 
@@ -107,6 +112,7 @@ def writers(small, vocab_file, tmp_path) -> dict[str, Writer]:
         "fast save over a slow one": Writer(
             saved(slow_old, tokenizer_json=True), saved(fast_new, legacy_format=True), load_slow
         ),
+        "save of a user's class": Writer(saved(own_old), saved(own_new), load_own),
         "vocabulary": Writer(
             lambda path: path.mkdir() or slow_old.save_vocabulary(str(path)),
             lambda path: slow_new.save_vocabulary(str(path)),
@@ -156,6 +162,7 @@ WRITERS = (
     "fast save into a new directory",
     "slow save over a fast one",
     "fast save over a slow one",
+    "save of a user's class",
     "vocabulary",
     "trained vocabulary",
     "trained encoding",
@@ -317,6 +324,79 @@ def test_a_directory_loads_without_waiting_or_a_warning(kind, vocabularies, tmp_
     load_any(tmp_path / "saved")
     assert time.monotonic() - started < PATIENCE / 2
     assert [record for record in caplog.records if "changed after" in record.getMessage()] == []
+
+
+def killed_at(name: str, save: Callable[[], Any]) -> None:
+    """Run a save that is killed as it puts this file in its place."""
+    whole = os.replace
+
+    def replace(source: Any, target: Any) -> None:
+        if os.fspath(target).endswith(name):
+            os.kill(os.getpid(), signal.SIGKILL)
+        whole(source, target)
+
+    def run() -> None:
+        os.replace = replace
+        save()
+
+    assert run_in_child(run).signal == signal.SIGKILL
+
+
+def test_a_save_that_fails_after_one_that_was_killed_leaves_what_loaded_before(small, tmp_path):
+    """A killed save that had replaced no file is undone, not finished."""
+    old, new = two_tokenizers(small)
+    old.save_pretrained(tmp_path / "saved")
+    before = load_slow(tmp_path / "saved")
+    killed_at("special_tokens_map.json", lambda: new.save_pretrained(tmp_path / "saved"))
+    assert load_slow(tmp_path / "saved") == before
+    (finding, *_) = trietok.check(tmp_path / "saved").findings
+    assert (finding.code, finding.severity) == ("save-abandoned", "note")
+    (tmp_path / "saved" / "vocab.txt").chmod(0o444)
+    with pytest.raises(FileError):
+        new.save_pretrained(tmp_path / "saved")
+    assert load_slow(tmp_path / "saved") == before
+
+
+@pytest.mark.parametrize("at", ["chat_template.jinja", "vocab.txt", "tokenizer_config.json"])
+def test_chat_templates_of_two_saves_are_never_mixed(small, tmp_path, at):
+    old, new = two_tokenizers(small)
+    old.chat_template = {"default": "old", "tool": "old tool"}
+    new.chat_template = "new"
+    old.save_pretrained(tmp_path / "saved")
+    killed_at(at, lambda: new.save_pretrained(tmp_path / "saved"))
+    if at == "vocab.txt":
+        old.save_pretrained(tmp_path / "saved")
+        assert BertTokenizer.from_pretrained(tmp_path / "saved").chat_template == old.chat_template
+        return
+    with pytest.raises(trietok.InterruptedSaveError):
+        BertTokenizer.from_pretrained(tmp_path / "saved")
+    trietok.fix(tmp_path / "saved")
+    assert BertTokenizer.from_pretrained(tmp_path / "saved").chat_template == "new"
+    assert "additional_chat_templates" not in listed(tmp_path / "saved")
+
+
+def test_a_save_with_a_prefix_is_finished(small, tmp_path):
+    old, new = two_tokenizers(small)
+    for tokenizer in (old, new):
+        tokenizer.save_pretrained(tmp_path / tokenizer.fingerprint(), filename_prefix="my")
+    saved, whole = (tmp_path / each.fingerprint() for each in (old, new))
+    killed_at("my-vocab.txt", lambda: new.save_pretrained(saved, filename_prefix="my"))
+    assert trietok.fix(saved).changes == ["the save is finished"]
+    assert contents(saved) == contents(whole)
+
+
+def test_a_directory_that_was_restored_after_an_interrupted_save_loads(small, tmp_path):
+    old, new = two_tokenizers(small)
+    old.save_pretrained(tmp_path / "saved")
+    before = load_slow(tmp_path / "saved")
+    shutil.copytree(tmp_path / "saved", tmp_path / "backup")
+    killed_at("tokenizer_config.json", lambda: new.save_pretrained(tmp_path / "saved"))
+    with pytest.raises(trietok.InterruptedSaveError):
+        load_slow(tmp_path / "saved")
+    shutil.copytree(tmp_path / "backup", tmp_path / "saved", dirs_exist_ok=True)
+    assert load_slow(tmp_path / "saved") == before
+    trietok.fix(tmp_path / "saved")
+    assert load_slow(tmp_path / "saved") == before
 
 
 def assert_fix_ends_it(

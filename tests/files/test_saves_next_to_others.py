@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import stat
 import tempfile
+from typing import Any
 
 import pytest
 
@@ -15,10 +16,13 @@ from tests.conftest import needs
 from tests.files.saving import (
     calls_ended,
     contents,
+    load_own,
     load_slow,
+    own_tokenizer,
     run_in_child,
     saving_forever,
     state,
+    two_fast_tokenizers,
     two_tokenizers,
 )
 from trietok import BertTokenizer, FileError
@@ -44,6 +48,11 @@ def place():
     shutil.rmtree(directory)
 
 
+def load_auto(directory: pathlib.Path) -> Any:
+    tokenizer = trietok.AutoTokenizer.from_pretrained(directory)
+    return type(tokenizer), state(tokenizer)
+
+
 def modes(directory: pathlib.Path) -> dict[str, int]:
     return {path.name: stat.S_IMODE(path.stat().st_mode) for path in directory.iterdir()}
 
@@ -53,15 +62,26 @@ def modes(directory: pathlib.Path) -> dict[str, int]:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs POSIX: fork")
 @pytest.mark.parametrize("saves", [30, pytest.param(300, marks=pytest.mark.faults)])
-def test_readers_next_to_two_savers_find_one_state_or_the_other(two, tmp_path, saves):
-    directory = tmp_path / "saved"
-    two[0].save_pretrained(directory)
+@pytest.mark.parametrize("of", ["slow", "fast", "slow and fast", "a user's class"])
+def test_readers_next_to_two_savers_find_one_state_or_the_other(
+    two, vocab_file, tmp_path, saves, of
+):
+    directory, load = tmp_path / "saved", load_auto
+    if of == "a user's class":
+        load = load_own
+        two = (own_tokenizer(tmp_path / "1", "a"), own_tokenizer(tmp_path / "2", "b", "c"))
+    elif of != "slow":
+        fast = two_fast_tokenizers(vocab_file)
+        two = fast if of == "fast" else (two[0], fast[1])
     savers = [lambda each=each: each.save_pretrained(directory) for each in two]
-    expected = [state(each) for each in two]
+    expected = []
+    for save in savers:
+        save()
+        expected.append(load(directory))
     children = [saving_forever(order, saves) for order in (savers, savers[::-1])]
     loads, beside, running = 0, 0, [pipe for _, pipe in children]
     while running:
-        assert load_slow(directory) in expected, f"mixed in load {loads}"
+        assert load(directory) in expected, f"mixed in load {loads}"
         ended = {pipe: calls_ended(pipe) for pipe in running}
         loads, beside = loads + 1, beside + any(ended.values())
         running = [pipe for pipe in running if ended[pipe] is not None]
@@ -70,7 +90,7 @@ def test_readers_next_to_two_savers_find_one_state_or_the_other(two, tmp_path, s
         os.close(pipe)
     assert statuses == [0, 0]
     assert beside >= 5, f"a save ended during {beside} of {loads} loads"
-    assert load_slow(directory) in expected
+    assert load(directory) in expected
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs POSIX: fork")

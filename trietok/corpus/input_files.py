@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
-import glob
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from trietok.files import stores
-from trietok.files.stores import checked_info, is_url, no_file_matches, reading, size_of
+from trietok.files.stores import (
+    checked_info,
+    expanded,
+    is_url,
+    no_file_matches,
+    reading,
+    size_of,
+)
 from trietok.files.text_rows import kind_of
 
 # What the file systems of fsspec call a file's ETag, and the time of its last change.
@@ -76,19 +81,13 @@ def files_listed(
     """
     for given in paths:
         path = os.fspath(given)
-        found: dict[str, Status | None] = {path: None}
-        if is_url(path) and set("*[") & set(path):
-            found = {name: _listed(info) for name, info in stores.files_matching(path).items()}
-        elif not is_url(path) and glob.has_magic(path) and not os.path.exists(path):
-            found = {}
-            for each in sorted(glob.glob(path, recursive=True)):
-                with contextlib.suppress(OSError):  # who reads it says so
-                    if os.path.isdir(each):
-                        continue
-                found[each] = None
+        if not (is_url(path) and set("*[") & set(path)):
+            yield from ((each, None) for each in expanded([path]))
+            continue
+        found = stores.files_matching(path)
         if not found:
             raise no_file_matches(path)
-        yield from found.items()
+        yield from ((name, _listed(info)) for name, info in found.items())
 
 
 def _listed(info: Mapping[str, Any]) -> Status | None:
