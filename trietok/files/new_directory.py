@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -93,11 +93,12 @@ def _hidden_start(target: Path) -> str:
 def _hidden_directory(target: Path) -> Iterator[Path]:
     """Make a hidden directory beside a path, locked until the block ends and it is removed."""
     while True:
-        hidden = tempfile.mkdtemp(NEW, _hidden_start(target), target.parent)
+        hidden = target.parent / f"{_hidden_start(target)}{secrets.token_hex(4)}{NEW}"
         try:
+            hidden.mkdir(mode=0o700)
             with disk.locked_directory(hidden):
-                if os.path.isdir(hidden):  # else another process took it for an abandoned one
-                    yield Path(hidden)
+                if hidden.is_dir():  # else another process took it for an abandoned one
+                    yield hidden
                     return
         finally:
             shutil.rmtree(hidden, ignore_errors=True)
