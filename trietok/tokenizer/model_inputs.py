@@ -108,7 +108,8 @@ class ModelInputsMixin(TokenizerState):
         in BERT.
         """
         state = frozen(self)
-        unset = [role for role, token in state._table.roles.items() if token is None]
+        # A role whose token has no id leaves no place, as one without a token.
+        unset = [role for role in state._table.roles if getattr(state, f"{role}_id", 0) is None]
         template: Template = getattr(state, "template", BERT)
         return template.token_type_ids(token_ids_0, token_ids_1, unset)
 
