@@ -50,6 +50,11 @@ def test_each_departure_from_transformers_has_its_number_and_its_test():
     assert [item.split("\n")[0] for item in items if not TEST.search(item)] == []
 
 
+def test_the_table_of_findings_is_that_of_the_rules():
+    written = runpy.run_path(str(DOCS / "site" / "findings.py"))["page"]()
+    assert (DOCS / "checking.md").read_text(encoding="utf-8") == written
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_page_is_in_the_navigation_and_its_links_lead_to_files(page):
     navigation = (ROOT / ".mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2]

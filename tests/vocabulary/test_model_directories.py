@@ -126,7 +126,9 @@ HEALTHY = {
     "a prompt": {"config_sentence_transformers.json": {"prompts": {"q": "q: "}, "default_prompt_name": "q"}},
     "no prompts": {"config_sentence_transformers.json": {"__version__": {"pytorch": "2.0"}}},
     "a module of one's own": {"modules.json": [*MODULES, {"idx": 4, "name": "4", "path": "", "type": "own.Module"}]},
-    "of transformers 5": {"tokenizer_config.json": {"tokenizer_class": "TokenizersBackend"}},
+    "of transformers 5": {
+        "tokenizer_config.json": {"tokenizer_class": "TokenizersBackend", "model_max_length": 512}
+    },
     "a tokenizer of another kind in a folder": {"clip/vocab.json": {"a": 0}, "clip/merges.txt": "#version: 0.2\n"},
     "copies": {"vocab.txt.bak": "x", "tokenizer.json.orig": "{", "README.md": "<html><title>x</title>"},
 }  # fmt: skip
@@ -140,82 +142,6 @@ def test_a_healthy_directory_has_no_finding(sentence_model, what, caplog):
     assert not caplog.records
 
 
-def test_an_older_layout_is_healthy_and_its_tokenizer_is_checked(sentence_model):
-    names = (*TOKENIZER, "config.json", "sentence_bert_config.json")
-    folder = sentence_model({"modules.json": [module(0, "Transformer"), *MODULES[1:]]})
-    (folder / "0_Transformer").mkdir()
-    for name in names:
-        (folder / name).rename(folder / "0_Transformer" / name)
-    assert found(folder) == []
-    assert ("tokenizer-in-folder", "0_Transformer") in [
-        (note.code, note.file) for note in check(folder).notes
-    ]
-    for place, content in (
-        (("warning", "model-too-short", "0_Transformer/sentence_bert_config.json"), '{"max_seq_length": 1000}'),
-        (("error", "not-that-file", "0_Transformer/vocab.txt"), POINTER),
-    ):  # fmt: skip
-        write(folder, {place[2]: content})
-        assert place in [each[:3] for each in found(folder)]
-
-
-LIST, PROMPTS = "modules.json", "config_sentence_transformers.json"
-POOL, LAYER, WEIGHTS = "1_Pooling/config.json", "2_Dense/config.json", "2_Dense/model.safetensors"
-# What is wrong with the modules: the file, a part of the message, the changes.
-WRONG = [
-    (LIST, "no list of modules", {LIST: {"0": MODULES[0]}}),
-    (LIST, "no list of modules", {LIST: ["Transformer"]}),
-    (LIST, "begins with no Transformer", {LIST: []}),
-    (LIST, "begins with no Transformer", {LIST: MODULES[1:]}),
-    (LIST, "has no path and type", {LIST: [MODULES[0], {"idx": 1}]}),
-    (LIST, "and there is no", {LIST: [MODULES[0], module(1, "CNN", "../x")]}),
-    (LIST, "names the folder '2_Dense'", {"2_Dense": None}),
-    ("2_Dense", "holds no model.safetensors", {WEIGHTS: None}),
-    (LAYER, "there is no such file", {LAYER: None}),
-    (
-        LAYER,
-        "in_features is 64, and hidden_size is 32",
-        {LAYER: {**DENSE, "in_features": 64}, WEIGHTS: tensors(linear_weight=(8, 64), linear_bias=(8,))},
-    ),
-    (WEIGHTS, "says", {WEIGHTS: tensors(linear_weight=(8, 16), linear_bias=(8,))}),
-    (
-        "3_Dense/config.json",
-        "in_features is 7, and what comes before it has 8 values",
-        {
-            LIST: [*MODULES[:3], module(3, "Dense")],
-            "3_Dense/config.json": {**DENSE, "in_features": 7, "bias": False},
-            "3_Dense/model.safetensors": tensors(linear_weight=(8, 7)),
-        },
-    ),
-    (WEIGHTS, "copy it", {WEIGHTS: "12345678"}),
-    (
-        POOL,
-        "word_embedding_dimension is 768, and hidden_size is 32",
-        {POOL: {"word_embedding_dimension": 768, "pooling_mode_mean_tokens": True}},
-    ),
-    (
-        PROMPTS,
-        "default_prompt_name is 'passage', and the prompts are 'query'",
-        {PROMPTS: {"prompts": {"query": "q"}, "default_prompt_name": "passage"}},
-    ),
-    (PROMPTS, "the prompts are none", {PROMPTS: {"default_prompt_name": "query"}}),
-    (PROMPTS, "an object name -> text", {PROMPTS: {"prompts": ["query: "]}}),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("file", "message", "changes"), WRONG)
-def test_a_fault_of_the_modules_is_found_and_nothing_else(sentence_model, file, message, changes):
-    ((*place, told),) = found(sentence_model(changes))
-    assert place == ["warning", "sentence-module", file]
-    assert message in told
-
-
-def test_modules_are_looked_at_where_the_tokenizer_does_not_load(sentence_model):
-    folder = sentence_model(
-        {"modules.json": {}, "vocab.txt": "<!DOCTYPE html>\n", "tokenizer.json": None}
-    )
-    assert {code for _, code, *_ in found(folder)} == {"not-that-file", "sentence-module"}
-
-
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0123\nsize 4\n"
 CONTENTS = {
     "pointer": POINTER,
@@ -224,33 +150,14 @@ CONTENTS = {
     "error": b'{"error": "Invalid username or password."}',
 }
 READ = (*TOKENIZER, "config.json", "added_tokens.json")
-NOT_READ = (
-    *("modules.json", "1_Pooling/config.json", "2_Dense/model.safetensors", "onnx/tokenizer.json"),
-    *("chat_template.jinja", "generation_config.json", "pytorch_model.bin", "onnx/model.onnx"),
-)
 
 
 @pytest.mark.parametrize("what", CONTENTS)
-@pytest.mark.parametrize("name", [*READ, *NOT_READ])
-def test_a_file_that_is_another_thing_is_named_wherever_it_is(sentence_model, name, what):
-    folder = sentence_model({**copied("onnx"), name: CONTENTS[what]})
-    severity = "error" if name in READ else "warning"
+@pytest.mark.parametrize("name", READ)
+def test_a_file_that_is_another_thing_is_named(sentence_model, name, what):
+    folder = sentence_model({name: CONTENTS[what]})
     findings = [each[:3] for each in found(folder) if each[2] == name]
-    assert findings == [(severity, "not-that-file", name)]
-
-
-@pytest.mark.parametrize(
-    "name", ["modules.json", "1_Pooling/config.json", "2_Dense/model.safetensors", "onnx/m.onnx"]
-)
-def test_a_link_that_leads_nowhere_is_named_wherever_it_is(sentence_model, name):
-    folder = sentence_model(copied("onnx"))
-    (folder / name).unlink(missing_ok=True)
-    (folder / name).symlink_to("blobs/0123")
-    ((*place, message),) = found(folder)
-    assert place == ["warning", "not-that-file", name]
-    assert message.startswith("it is a link that leads nowhere")
-    (folder / "onnx" / "added_tokens.json").symlink_to("blobs/0123")
-    assert ("unreadable-file", "onnx/added_tokens.json") in [each[1:3] for each in found(folder)]
+    assert findings == [("error", "not-that-file", name)]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX: links, sockets and pipes")
@@ -276,25 +183,7 @@ def test_what_is_no_file_is_an_error_only_where_it_is_read(tmp_path, monkeypatch
         assert check(tmp_path / "fixed").ok
 
 
-# Tokenizers in folders, and names.
-FOLDERS = {
-    "onnx with other ids": (
-        {
-            **copied("onnx", "tokenizer_config.json", "special_tokens_map.json"),
-            "onnx/vocab.txt": "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\na\n",
-        },
-        "folder-differs",
-        "onnx",
-    ),
-    "onnx that keeps capitals": (
-        {
-            **copied("onnx", "vocab.txt", "special_tokens_map.json"),
-            "onnx/tokenizer_config.json": {"do_lower_case": False},
-        },
-        "folder-differs",
-        "onnx",
-    ),
-    "onnx with a damaged file": ({**copied("onnx"), "onnx/tokenizer.json": "{"}, "not-json", "onnx/tokenizer.json"),
+NAMED = {
     "two vocabularies": ({"Vocab.txt": "[UNK]\n"}, "name-not-read", "Vocab.txt"),
     "a download beside nothing": (
         {"special_tokens_map (1).json": "{}", "special_tokens_map.json": None},
@@ -304,9 +193,9 @@ FOLDERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", FOLDERS)
-def test_a_tokenizer_in_a_folder_or_by_another_name_is_named(sentence_model, what):
-    changes, code, file = FOLDERS[what]
+@pytest.mark.parametrize("what", NAMED)
+def test_a_file_by_another_name_is_named(sentence_model, what):
+    changes, code, file = NAMED[what]
     findings = found(sentence_model(changes))
     assert ("warning", code, file) in [each[:3] for each in findings]
     assert {severity for severity, *_ in findings} == {"warning"}

@@ -8,7 +8,7 @@ people publish.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from trietok.disk import entries_in, read_vocab_bytes, read_vocab_lines
@@ -122,16 +122,12 @@ def doubts(
     """
     tokens = tokenizer.vocabulary.tokens
     sample = [token for token in tokens[:: max(1, len(tokens) // _SAMPLE)] if token]
-    fewest_odd = max(10, _ODD_SHARE * len(sample))
-    odd: list[str] = []
-    # of most vocabularies, the pattern need not be compiled
-    if sum(map("".join(sample).count, _IN_ODD)) > fewest_odd:
-        odd = [token for token in sample if re.match(_ODD, token)]
+    odd = token_of_other_kind(tokens)
     source = TOKENIZER_FILE if TOKENIZER_FILE in found and VOCAB_FILE not in found else VOCAB_FILE
-    if len(odd) > fewest_odd:
+    if odd is not None:
         yield (
-            f"{source} holds {odd[0]!r} and many more that are no tokens of WordPiece: it is"
-            " another kind of file"
+            f"{source} holds {odd!r} and many more that are no tokens of WordPiece: it is another"
+            " kind of file"
         )
     yield from _about_case(tokenizer, sample, tokens, given)
     doubled = len(tokens) - len(tokenizer.vocabulary.holes) - len(tokenizer.vocabulary.token_to_id)
@@ -150,6 +146,17 @@ def doubts(
             here = getattr(tokenizer.basic_tokenizer, name)
             says = f"{here} counts, of {TOKENIZER_CONFIG_FILE} or by default"
             yield f"{name} is {value} in {TOKENIZER_FILE}, and {says}"
+
+
+def token_of_other_kind(tokens: Sequence[str | None]) -> str | None:
+    """Return a token that WordPiece does not have, if many of the tokens are so; else None."""
+    sample = [token for token in tokens[:: max(1, len(tokens) // _SAMPLE)] if token]
+    fewest = max(10, _ODD_SHARE * len(sample))
+    # of most vocabularies, the pattern need not be compiled
+    if sum(map("".join(sample).count, _IN_ODD)) <= fewest:
+        return None
+    odd = [token for token in sample if re.match(_ODD, token)]
+    return odd[0] if len(odd) > fewest else None
 
 
 def words_among(tokens: Iterable[str | None]) -> Iterator[str]:

@@ -21,7 +21,6 @@ from trietok.files.safetensors import SafetensorsError, read_header
 
 WEIGHTS_FILE = "model.safetensors"
 MODULES_FILE, SENTENCES_FILE = "modules.json", "sentence_bert_config.json"
-_PROMPTS_FILE = "config_sentence_transformers.json"
 _FORMER_WEIGHTS_FILE = "pytorch_model.bin"
 SENTENCE_TRANSFORMERS = "sentence_transformers"
 TRANSFORMERS = ("Transformer", "MLMTransformer")
@@ -106,35 +105,9 @@ def modes_of(settings: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(modes if isinstance(modes, list) else [modes]) or (() if said else ("mean",))
 
 
-def prompt_faults(directory: Path) -> list[Fault]:
-    """What is wrong with the prompts of the directory."""
-    faults: list[Fault] = []
-    settings = (
-        _read_json(directory, _PROMPTS_FILE, faults)
-        if os.path.lexists(directory / _PROMPTS_FILE)
-        else {}
-    )
-    if faults or not isinstance(settings, dict):
-        return faults or [Fault(_PROMPTS_FILE, "it holds no object {...}")]
-    prompts, default = settings.get("prompts") or {}, settings.get("default_prompt_name")
-    if not isinstance(prompts, dict) or not all(isinstance(text, str) for text in prompts.values()):
-        faults.append(Fault(_PROMPTS_FILE, "prompts should be an object name -> text"))
-    elif default is not None and default not in prompts:
-        named = ", ".join(map(repr, prompts)) or "none"
-        faults.append(
-            Fault(
-                _PROMPTS_FILE,
-                f"default_prompt_name is {default!r:.60}, and the prompts are {named}",
-            )
-        )
-    return faults
-
-
 def _read_json(directory: Path, name: str, faults: list[Fault]) -> Any:
     try:
-        return (read_json if name in (MODULES_FILE, _PROMPTS_FILE) else read_json_object)(
-            directory / name
-        )
+        return (read_json if name == MODULES_FILE else read_json_object)(directory / name)
     except TrietokError as error:
         message = str(error).replace(f"{directory / name}", name)
         faults.append(Fault(name, f"it cannot be read: {message}"))

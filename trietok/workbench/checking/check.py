@@ -7,28 +7,24 @@ finding.
 
 from __future__ import annotations
 
-import dataclasses
-import filecmp
 import logging
 import os
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from trietok.errors import InterruptedSaveError
-from trietok.files.formats import CONFIG_FILE, GENERIC_FAST, TOKENIZER_FILE
-from trietok.files.kinds import is_of_recipe, other_kind, tokenizer_folders
+from trietok.files.formats import GENERIC_FAST, TOKENIZER_FILE
+from trietok.files.kinds import is_of_recipe
 from trietok.files.load import unsaid
 from trietok.tokenizer.auto import AutoTokenizer, fast_class_of
 from trietok.workbench.checking.facts import RULES, Facts
-from trietok.workbench.checking.files import CHECKED_FILES, SAVE_INTERRUPTED, read_files
-from trietok.workbench.checking.report import NOTHING_LOADS, WARNING, CheckReport, Finding, declare
-from trietok.workbench.checking.rules import entries, model, settings, tokenizer_json, tokens
+from trietok.workbench.checking.files import SAVE_INTERRUPTED, read_files
+from trietok.workbench.checking.report import NOTHING_LOADS, CheckReport, Finding, declare
+from trietok.workbench.checking.rules import model, settings, tokenizer_json, tokens
 
 # importing each puts its rules into RULES
 _OF_RULES = (
-    entries,
     model,
     settings,
     tokenizer_json,
@@ -40,12 +36,6 @@ FAST_DOES_NOT_LOAD = declare(
     so="AutoTokenizer, which takes the fast class, raises",
     do="see the message",
 )
-OTHER_IDS = declare(
-    "folder-differs",
-    so="who loads the folder's tokenizer gives the model other ids than who loads the directory's",
-    do="put the model's own tokenizer into both",
-)
-_PROBE = "Café 世界 don't UNABLE"
 _WITHOUT_OTHERS = {DOES_NOT_LOAD, FAST_DOES_NOT_LOAD}  # said only where no other error says why
 
 
@@ -67,20 +57,19 @@ def check(model: str | os.PathLike[str]) -> CheckReport:
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "vocab.txt")
-    >>> _ = path.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nun\n##able\nUn\nun\n")
+    >>> _ = path.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nun\n##able\nthe\nun\n")
     >>> report = check(path)
     >>> (
     ...     report.ok,
     ...     [(finding.code, finding.token, finding.line_number) for finding in report.findings],
     ... )
-    (True, [('duplicate-line', 'un', 6), ('unreachable-case', 'Un', 8)])
+    (True, [('duplicate-line', 'un', 6)])
 
     Cost: O(bytes of the files), and some microseconds an entry: about a second for 100,000 entries.
     """
     if is_of_recipe(os.fspath(model)):
         return CheckReport(os.fspath(model), _of_recipe(os.fspath(model)))
-    report, facts = checked_facts(model)
-    return CheckReport(report.path, [*report.findings, *_of_folders(facts, report)])
+    return checked_facts(model)[0]
 
 
 def checked_facts(
@@ -106,53 +95,6 @@ def checked_facts(
     ):
         found = [finding for finding in found if finding.code not in _WITHOUT_OTHERS]
     return CheckReport(os.fspath(path), found), facts
-
-
-def _of_folders(facts: Facts, report: CheckReport) -> Iterator[Finding]:
-    """What is wrong with the tokenizers in folders, such as `onnx`, and whether they give other
-    ids.
-
-    The folder of the Transformer in an older layout of sentence-transformers has the directory's
-    only tokenizer.
-    """
-    path = facts.files.path
-    model = facts.files.model_folder
-    for folder in tokenizer_folders(str(path)):
-        place = path / folder
-        if _is_copy(place, path) or other_kind(str(place)) is not None:
-            continue
-        inner, its = checked_facts(place)
-        for finding in (*inner.errors, *inner.warnings):
-            severity = finding.severity if folder == model else WARNING
-            file = f"{folder}/{finding.file}" if finding.file else folder
-            yield dataclasses.replace(finding, severity=severity, file=file)
-        ours, theirs = facts.slow, its.slow
-        if ours is not None and theirs is not None:
-            other = dict(ours.get_vocab().items() ^ theirs.get_vocab().items())
-            tokens = next(iter(other), "") if other else _PROBE
-            if other or ours(_PROBE).input_ids != theirs(_PROBE).input_ids:
-                yield Finding(
-                    WARNING,
-                    OTHER_IDS,
-                    f"{tokens!r} has other ids than in the directory itself",
-                    file=folder,
-                )
-
-
-def _is_copy(folder: Path, directory: Path) -> bool:
-    """Whether a folder has the same files of a tokenizer as the directory, byte for byte."""
-    names = [
-        name
-        for name in CHECKED_FILES
-        if any(os.path.lexists(place / name) for place in (folder, directory))
-    ]
-    names = [name for name in names if name != CONFIG_FILE]
-    return all(
-        (folder / name).is_file()
-        and (directory / name).is_file()
-        and filecmp.cmp(folder / name, directory / name)
-        for name in names
-    )
 
 
 def _of_recipe(path: str) -> list[Finding]:

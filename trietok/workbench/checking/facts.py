@@ -41,11 +41,6 @@ UNKNOWN = "unk_token"
 NAMES_IN_JSON = {"lowercase": "do_lower_case", "handle_chinese_chars": "tokenize_chinese_chars"}
 _FEW = 8
 
-AUTO_MAP = declare(
-    "auto-map",
-    so="nothing: the code is not run",
-    do="nothing",
-)
 CASED_VOCABULARY = declare(
     "cased-vocabulary",
     so="no text gives an entry with a capital, and names are cut into pieces or unknown",

@@ -71,7 +71,6 @@ from trietok.workbench.checking.report import (
 from trietok.workbench.checking.vocabulary_lines import (
     BLANK_LINE,
     CARRIAGE_RETURNS,
-    NO_FINAL_NEWLINE,
     NOT_UTF8,
     SUSPECT,
     check_line,
@@ -79,18 +78,12 @@ from trietok.workbench.checking.vocabulary_lines import (
     line_ends,
     not_utf8,
 )
-from trietok.workbench.sentence_modules import TRANSFORMERS, read_modules
 
 # What is wrong with a file by itself.
 MISSING_VOCABULARY = declare(
     "missing-vocabulary",
     so=NOTHING_LOADS,
     do="put the model's vocab.txt into the directory",
-)
-IN_FOLDER = declare(
-    "tokenizer-in-folder",
-    so="a program that looks for it in the directory itself does not find it",
-    do="nothing for sentence-transformers; else name the folder",
 )
 OTHER_KIND = declare(
     "other-kind",
@@ -208,13 +201,6 @@ def _read_vocabulary(files: CheckedFiles, path: Path) -> None:
     lines = CARRIAGE_RETURNS.split(text)
     if lines[-1] == "":
         lines.pop()
-    else:
-        message = (
-            "the last line has no line feed; a token appended to the file would become part of it"
-        )
-        findings.append(
-            Finding("note", NO_FINAL_NEWLINE, message, file, len(lines), lines[-1], len(lines) - 1)
-        )
     added = {token.content: token_id for token_id, token, _ in files.added_that_count()}
     free = files.holes.union(added.values())  # an added token may have the id of a blank line
     tokens = [
@@ -282,7 +268,6 @@ class CheckedFiles:
     is_json_alone: bool = (
         False  # whether the vocabulary is that of tokenizer.json: there is no vocab.txt
     )
-    model_folder: str = ""  # that of the Transformer, in older layouts of sentence-transformers
     fast_file: str = (
         TOKENIZER_FILE  # the name of the file that is read in the place of tokenizer.json
     )
@@ -410,10 +395,6 @@ def _read_all(files: CheckedFiles) -> None:
             if os.path.islink(path):
                 message = f"it is {_NOWHERE}"
             files.find("error", UNREADABLE_FILE, message, file=name)
-    modules = read_modules(files.path)[0]
-    files.model_folder = next(
-        (module.folder or "" for module in modules if module.kind in TRANSFORMERS), ""
-    )
     files.config = without_hashes(_read_object(files, TOKENIZER_CONFIG_FILE))
     _choose_fast_file(files)
     files.special_map = _read_object(files, SPECIAL_TOKENS_MAP_FILE)
@@ -435,16 +416,6 @@ def _read_all(files: CheckedFiles) -> None:
     elif files.fast_values is not None:
         files.is_json_alone = True
         files.tokens = list(Vocabulary.from_mapping(files.fast_values.vocabulary).tokens)
-    elif files.model_folder in tokenizer_folders(str(files.path)):
-        where = (
-            f"the tokenizer is in {files.model_folder}, where sentence-transformers looks for it"
-        )
-        files.find(
-            "note",
-            IN_FOLDER,
-            f"{where}; others take subfolder={files.model_folder!r}",
-            file=files.model_folder,
-        )
     elif not _about_fast(files):
         there = first_few(sorted(os.listdir(os.path.dirname(vocabulary))))
         message = (

@@ -60,13 +60,7 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 WARNING: Severity = "warning"
 NOTE: Severity = "note"
 
-# of which published vocabularies have hundreds
-_FOLDED = (
-    "unreachable-chinese",
-    "unreachable-punctuation",
-)
 _SINGLY = 5  # so many findings of one code are shown one by one
-_EXAMPLES = 6  # of entries that no text gives
 _REPAIRS = 3  # so many different ones are shown for one code
 
 
@@ -111,9 +105,9 @@ class Finding:
     def to_dict(self) -> dict[str, Any]:
         """The attributes that are not None; all of it can be written as JSON.
 
-        >>> Finding("note", "no-final-newline", "...", file="vocab.txt").to_dict()
-        {'severity': 'note', 'code': 'no-final-newline', 'message': '...', 'file': 'vocab.txt',
-         'consequence': 'a token that is appended becomes part of the last one',
+        >>> Finding("warning", "blank-line", "...", file="vocab.txt").to_dict()
+        {'severity': 'warning', 'code': 'blank-line', 'message': '...', 'file': 'vocab.txt',
+         'consequence': 'an id for an empty token, which no text gives',
          'repair': 'trietok check -m DIR --fix -o OUT'}
         """
         values = {**vars(self), "lines": self.lines and list(self.lines)}
@@ -212,7 +206,7 @@ class CheckReport(Report):
         """How many findings of each severity there are, all notes of one code being one; and
         whether all is well.
 
-        >>> CheckReport("a", [Finding("note", "auto-map", "...")]).summary
+        >>> CheckReport("a", [Finding("note", "id-hole", "...")]).summary
         'healthy: no errors, no warnings, 1 note'
         """
         counts = ", ".join(counted(self.count(severity), severity) for severity in SEVERITIES)
@@ -276,28 +270,12 @@ def _order(finding: Finding) -> tuple[int, str, int, int]:
 
 def _advised(findings: list[Finding]) -> Iterator[str]:
     """What follows from findings of one code, and what repairs them; of many a few."""
-    if not _are_folded(findings):
-        for word, attribute in (("so", "consequence"), ("do", "repair")):
-            sentences = dict.fromkeys(getattr(finding, attribute) for finding in findings)
-            yield from (f"{word}: {sentence}" for sentence in list(sentences)[:_REPAIRS])
-
-
-def _are_folded(findings: list[Finding]) -> bool:
-    """Whether they are of a kind that published vocabularies have hundreds of, or too many to be
-    shown.
-    """
-    code, many = findings[0].code, len(findings) > _SINGLY
-    is_folded = code in _FOLDED or (many and code.startswith("unreachable-"))
-    return is_folded and findings[0].severity == "note"
+    for word, attribute in (("so", "consequence"), ("do", "repair")):
+        sentences = dict.fromkeys(getattr(finding, attribute) for finding in findings)
+        yield from (f"{word}: {sentence}" for sentence in list(sentences)[:_REPAIRS])
 
 
 def _shown_findings(code: str, findings: list[Finding], every: bool) -> Iterator[str]:
-    if _are_folded(findings) and not every:
-        examples = " ".join(f"{finding.token!r}" for finding in findings[:_EXAMPLES])
-        more = " ..." if len(findings) > _EXAMPLES else ""
-        number = "1 entry" if len(findings) == 1 else f"{len(findings):,} entries"
-        yield f"{number}: {WORDS[code].title}, such as {examples}{more}"
-        return
     several = len(findings) > _SINGLY and not every
     if several:
         yield f"{counted(len(findings), 'finding')}: {WORDS[code].title}"

@@ -6,10 +6,8 @@ In: the bytes of a vocab.txt. Out: its lines as the tokenizer reads them; findin
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 
-from trietok.text.wordpiece import BERT_PREFIX
 from trietok.workbench.checking.report import (
     BY_FIX,
     Code,
@@ -65,32 +63,9 @@ EDGE_SPACE = declare(
     so="no word of a text equals it",
     do=BY_FIX,
 )
-LINE_BREAK_CHARACTER = declare(
-    "line-break-character",
-    "lines hold a character at which other programs break lines",
-    so="a program that breaks the line there gives all later tokens other ids",
-    do=(
-        "read and write the file with open(..., newline='\\n'), not with str.splitlines; published"
-        " models keep it"
-    ),
-)
-CONTROL_CHARACTER = declare(
-    "control-character",
-    "lines hold a control character",
-    so="no text gives it",
-    do="replace line {line_number} by the token that was meant",
-)
-NO_FINAL_NEWLINE = declare(
-    "no-final-newline",
-    so="a token that is appended becomes part of the last one",
-    do=BY_FIX,
-)
 BOM = "\ufeff"
 
 
-LINE_BREAKERS = (  # str.splitlines and many editors end a line at these too
-    "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
-)
 CARRIAGE_RETURNS = re.compile(r"\r\n?|\n")
 
 
@@ -155,24 +130,10 @@ def check_line(line: str | None, token_id: int, file: str) -> Iterator[Finding]:
         line = line[1:]
     if "\t" in line:
         yield warn(TAB, f"{line!r} holds a tab")
-    edges = {line[:1], line[-1:]} - {"\t", "", *LINE_BREAKERS}
-    if any(char.isspace() for char in edges):
+    if line.strip() != line and line.strip("\t") == line:
         yield warn(
             EDGE_SPACE, f"{line!r} has whitespace before or after it, which belongs to the token"
         )
-    if breaking := [char for char in line if char in LINE_BREAKERS]:
-        where = (
-            f"U+{ord(breaking[0]):04X}; programs that break lines there count other ids from"
-            " here on"
-        )
-        # BERT's Chinese vocabulary has the character itself as an entry; inside a word it is a
-        # slip.
-        severity: Severity = "warning" if len(line.removeprefix(BERT_PREFIX)) > 1 else "note"
-        yield warn(LINE_BREAK_CHARACTER, f"{line!r} holds {where}", severity)
-    if any(
-        unicodedata.category(char) == "Cc" and char not in "\t" + LINE_BREAKERS for char in line
-    ):
-        yield warn(CONTROL_CHARACTER, f"{line!r} holds a control character")
 
 
 def duplicates(tokens: list[str | None], added: Mapping[str, int], file: str) -> Iterator[Finding]:

@@ -1,14 +1,8 @@
-"""Rules about a model: config.json, its weights and what sentence-transformers keeps, against the
-tokenizer.
-
-In: `Facts`. Out: findings.
-"""
+"""Rules about a model: config.json and the embedding rows of its weights, against the tokenizer."""
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,32 +10,17 @@ from trietok.disk import entries_in
 from trietok.errors import TrietokError
 from trietok.files.doubts import is_padded, near_names
 from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE
-from trietok.files.json_files import check_depth, read_json_text
-from trietok.files.kinds import family_of_name, tokenizer_folders
+from trietok.files.json_files import read_json_object
+from trietok.files.kinds import family_of_name
 from trietok.files.safetensors import SafetensorsError, read_header
 from trietok.inputs.options import VERY_LARGE_INTEGER
 from trietok.tokenizer.auto import class_of_model_type
-from trietok.workbench.checking.facts import AUTO_MAP, CASED_VOCABULARY, Facts, rule
-from trietok.workbench.checking.files import CHECKED_FILES, NOT_THAT_FILE, WRONG_SHAPE, is_foreign
-from trietok.workbench.checking.report import NOTE, WARNING, Code, Finding, Severity, declare
-from trietok.workbench.sentence_modules import (
-    MODULES_FILE,
-    SENTENCES_FILE,
-    prompt_faults,
-    read_modules,
-)
+from trietok.workbench.checking.facts import Facts, rule
+from trietok.workbench.checking.files import CHECKED_FILES, WRONG_SHAPE
+from trietok.workbench.checking.report import NOTE, WARNING, Finding, declare
 
 _WORD_EMBEDDINGS = "word_embeddings.weight"  # how the name ends in every model of the family
 _SUFFIX = ".safetensors"
-_INDEXES = {  # an index of shards → the one file that is taken before it
-    "model.safetensors.index.json": "model.safetensors",
-    "pytorch_model.bin.index.json": "pytorch_model.bin",
-}
-_SIZES = {  # of BERT: the end of a tensor's name → what config.json calls its rows
-    "embeddings.position_embeddings.weight": "max_position_embeddings",
-    "embeddings.token_type_embeddings.weight": "type_vocab_size",
-    "embeddings.word_embeddings.weight": None,
-}
 _GENERATION_FILE = "generation_config.json"
 
 NAME_NOT_READ = declare(
@@ -49,47 +28,15 @@ NAME_NOT_READ = declare(
     so="what it says is not read, so ids may be others",
     do="rename {file}, or remove it if it is an old copy",
 )
-# Other files that are looked into, of the directory and of its folders, by their endings.
-_ENDINGS = (
-    ".json",
-    ".txt",
-    ".jinja",
-    ".model",
-    ".bin",
-    ".safetensors",
-    ".onnx",
-    ".h5",
-    ".msgpack",
-    ".pt",
-    ".ot",
-)
 
 
-@rule(NAME_NOT_READ, NOT_THAT_FILE)
-def names_and_contents(facts: Facts) -> Iterator[Finding]:
-    """Files that are not read for their names, and other files than those of the tokenizer that are
-    no such files.
-    """
-    directory, known = str(facts.files.path), {finding.file for finding in facts.files.findings}
-    for name, meant in near_names(directory, (*CHECKED_FILES, MODULES_FILE, SENTENCES_FILE)):
+@rule(NAME_NOT_READ)
+def names(facts: Facts) -> Iterator[Finding]:
+    """Files that are not read for their names."""
+    for name, meant in near_names(str(facts.files.path), CHECKED_FILES):
         yield Finding(
             "warning", NAME_NOT_READ, f"it is not read, since its name is not {meant}", file=name
         )
-    with_tokenizer, folders = (
-        tokenizer_folders(directory),
-        ["", *(each.name for each in entries_in(directory))],
-    )
-    for folder in (
-        each for each in folders if not each.startswith(".") and os.path.isdir(directory)
-    ):
-        for entry in entries_in(os.path.join(directory, folder)):
-            name, shown = entry.name, f"{folder}/{entry.name}".lstrip("/")
-            # Other rules read these.
-            is_read = (name in CHECKED_FILES and folder in ("", *with_tokenizer)) or (
-                folder == "" and name.endswith(_SUFFIX)
-            )
-            if name.endswith(_ENDINGS) and not is_read and shown not in known and _is_file(entry):
-                is_foreign(facts.files, Path(entry), shown, "warning")
 
 
 ID_PAST_MODEL = declare(
@@ -98,11 +45,6 @@ ID_PAST_MODEL = declare(
     so="the model raises an index error when the id comes",
     do="model.resize_token_embeddings(tokenizer.embedding_rows()), then model.save_pretrained(DIR)",
 )
-
-
-def _is_file(entry: os.DirEntry[str]) -> bool:
-    # A link that leads nowhere was to be a file.
-    return os.path.isfile(entry) or not os.path.exists(entry)
 
 
 MODEL_LARGER = declare(
@@ -150,8 +92,7 @@ MODEL_TOKEN_ID = declare(
 @rule(MODEL_TOKEN_ID, needs="vocabulary")
 def token_ids(facts: Facts) -> Iterator[Finding]:
     """`pad_token_id` and the like against the tokens of the roles."""
-    generation = yield from _json_of(facts, _GENERATION_FILE, MODEL_TOKEN_ID)
-    generation = generation if isinstance(generation, dict) else {}
+    generation = _generation_config(facts)
     files = {CONFIG_FILE: facts.files.model_config, TOKENIZER_CONFIG_FILE: facts.files.config}
     for role, token in facts.roles.items():
         for file, config in {**files, _GENERATION_FILE: generation}.items():
@@ -197,41 +138,29 @@ MODEL_TYPES = declare(
         " model has no token types"
     ),
 )
-SHORT_LENGTH = declare(
-    "short-length",
-    so="truncation cuts texts shorter than the model needs",
-    do="{file}: the length that the model was trained with, such as its max_position_embeddings",
+
+
+LENGTH_MISSING = declare(
+    "length-missing",
+    so="truncation=True cuts nothing, and the model raises an index error for longer texts",
+    do='in tokenizer_config.json: "model_max_length": {token_id}',
 )
 
 
-@rule(MODEL_TOO_SHORT, MODEL_TYPES, SHORT_LENGTH)
+@rule(MODEL_TOO_SHORT, MODEL_TYPES, LENGTH_MISSING)
 def lengths_and_types(facts: Facts) -> Iterator[Finding]:
     """How many positions and token types the model has, against what the tokenizer gives."""
     config = facts.files.model_config
-    positions, longest = (
-        config.get("max_position_embeddings"),
-        facts.files.config.get("model_max_length"),
-    )
-    if (
-        type(positions) is int
-        and isinstance(longest, (int, float))
-        and positions < longest < VERY_LARGE_INTEGER
-    ):
-        message = (
-            f"max_position_embeddings is {positions}, and model_max_length is {int(longest)} in "
-        )
-        yield Finding("warning", MODEL_TOO_SHORT, message + TOKENIZER_CONFIG_FILE, file=CONFIG_FILE)
-    elif isinstance(longest, (int, float)) and facts.slow is not None:
-        message = f"model_max_length is {longest}"
-        if longest < facts.shortest_useful:
-            message += (
-                f", and the special tokens around a pair are {facts.special_places}: hardly a word"
-                " is left"
-            )
-            yield Finding("warning", SHORT_LENGTH, message, file=TOKENIZER_CONFIG_FILE)
-        elif type(positions) is int and longest < positions:
-            message += f", and the model takes {positions} (max_position_embeddings)"
-            yield Finding("note", SHORT_LENGTH, message, file=TOKENIZER_CONFIG_FILE)
+    positions = config.get("max_position_embeddings")
+    longest = None if facts.slow is None else facts.slow.model_max_length
+    if type(positions) is int and longest is not None and longest > positions:
+        message = f"max_position_embeddings is {positions}, and model_max_length is"
+        if longest < VERY_LARGE_INTEGER:
+            message += f" {int(longest)} in {TOKENIZER_CONFIG_FILE}"
+            yield Finding("warning", MODEL_TOO_SHORT, message, file=CONFIG_FILE)
+        else:
+            message += " not set, so no text is too long"
+            yield Finding("warning", LENGTH_MISSING, message, file=CONFIG_FILE, token_id=positions)
     types = config.get("type_vocab_size")
     if (
         type(types) is not int
@@ -280,24 +209,6 @@ def model_type(facts: Facts) -> Iterator[Finding]:
     yield Finding("warning", MODEL_TYPE, message, file=CONFIG_FILE)
 
 
-WEIGHTS_UNREADABLE = declare(
-    "weights-unreadable",
-    "files of weights cannot be read",
-    so="the model does not load",
-    do="copy or download {file} again",
-)
-WEIGHTS_INDEX = declare(
-    "weights-index",
-    "an index names shards or tensors that are not there",
-    so="a model that is loaded by the index does not load",
-    do="copy or download what {file} names, or the index again",
-)
-WEIGHTS_SHAPE = declare(
-    "weights-shape",
-    "sizes of the weights are not those of config.json",
-    so="the model does not load: the shapes differ",
-    do="put the model's own config.json or weights there",
-)
 WEIGHTS_TOO_FEW_ROWS = declare(
     "weights-too-few-rows",
     so="the model raises an index error when an id from {token_id} to {other_id} comes",
@@ -315,42 +226,19 @@ WEIGHTS_TOO_MANY_ROWS = declare(
 )
 
 
-@rule(
-    WEIGHTS_UNREADABLE,
-    WEIGHTS_INDEX,
-    WEIGHTS_SHAPE,
-    WEIGHTS_TOO_FEW_ROWS,
-    WEIGHTS_VOCAB_SIZE,
-    WEIGHTS_TOO_MANY_ROWS,
-    needs="vocabulary",
-)
+@rule(WEIGHTS_TOO_FEW_ROWS, WEIGHTS_VOCAB_SIZE, WEIGHTS_TOO_MANY_ROWS, needs="vocabulary")
 def embedding_rows(facts: Facts) -> Iterator[Finding]:
     """The rows of the embeddings in .safetensors files against the ids."""
-    path = facts.files.path
-    if not os.path.isdir(path):
-        return
-    with os.scandir(path) as entries:
-        names = sorted(
-            entry.name for entry in entries if entry.name.endswith(_SUFFIX) and _is_file(entry)
-        )
-    held: dict[str, set[str]] = {}
-    for name in names:
-        try:
-            shapes = {key: tensor.shape for key, tensor in read_header(path / name).tensors.items()}
-        except (SafetensorsError, OSError) as error:
-            message = (
-                f"cannot read it: {error.strerror}" if isinstance(error, OSError) else str(error)
-            )
-            yield Finding("error", WEIGHTS_UNREADABLE, message, file=name)
+    for entry in entries_in(facts.files.path):
+        if not entry.name.endswith(_SUFFIX) or not entry.is_file():
             continue
-        held[name] = set(shapes)
-        for tensor, shape in shapes.items():
-            if tensor.endswith(_WORD_EMBEDDINGS) and len(shape) == 2:
-                yield from _rows(facts, name, tensor, shape[0])
-            if facts.files.model_config.get("model_type") == "bert":
-                yield from _other_sizes(facts, name, tensor, shape)
-    for name in _INDEXES:
-        yield from _index(facts, name, held)
+        try:
+            tensors = read_header(Path(entry)).tensors
+        except (SafetensorsError, OSError):  # whoever loads the model is told
+            continue
+        for tensor, known in tensors.items():
+            if tensor.endswith(_WORD_EMBEDDINGS) and len(known.shape) == 2:
+                yield from _rows(facts, entry.name, tensor, known.shape[0])
 
 
 def _rows(facts: Facts, name: str, tensor: str, rows: int) -> Iterator[Finding]:
@@ -372,110 +260,9 @@ def _rows(facts: Facts, name: str, tensor: str, rows: int) -> Iterator[Finding]:
         yield Finding("error", WEIGHTS_VOCAB_SIZE, message, file=name)
 
 
-def _other_sizes(facts: Facts, name: str, tensor: str, shape: tuple[int, ...]) -> Iterator[Finding]:
-    """The other sizes of BERT's embeddings against config.json."""
-    for end, key in _SIZES.items():
-        if not tensor.endswith(end) or len(shape) != 2:
-            continue
-        for size, named in zip(shape, (key, "hidden_size"), strict=True):
-            said = facts.files.model_config.get(named) if named else None
-            if type(said) is int and said != size:
-                message = (
-                    f"{tensor} is {shape[0]} x {shape[1]}, and {named} is {said} in {CONFIG_FILE}"
-                )
-                yield Finding("error", WEIGHTS_SHAPE, message, file=name)
-
-
-def _index(facts: Facts, name: str, held: dict[str, set[str]]) -> Iterator[Finding]:
-    """The shards that an index names, and the tensors that it says are in each."""
-    index = yield from _json_of(facts, name, WEIGHTS_INDEX)
-    if index is None:
-        return
-    places = index.get("weight_map") if isinstance(index, dict) else None
-    if not isinstance(places, dict) or not all(isinstance(shard, str) for shard in places.values()):
-        yield Finding(
-            "warning", WEIGHTS_INDEX, "it has no object weight_map of tensors and files", file=name
-        )
-        return
-    there = set(os.listdir(facts.files.path))
-    shards = sorted(set(places.values()))
-    # Without any shard the weights were left out, and beside a file with all of them the index is
-    # not read.
-    is_read = _INDEXES[name] not in there and not there.isdisjoint(shards)
-    severity: Severity = "error" if is_read else "warning"
-    for shard in shards:
-        of_shard = [tensor for tensor, place in places.items() if place == shard]
-        lacking = [tensor for tensor in of_shard if tensor not in held.get(shard, places)]
-        if shard not in there:
-            yield Finding(
-                severity, WEIGHTS_INDEX, f"it names {shard!r:.100}, which is not there", name
-            )
-        elif lacking:
-            message = (
-                f"it says that {lacking[0]!r:.100} is in {shard!r:.100}, which does not have it"
-            )
-            yield Finding(severity, WEIGHTS_INDEX, message, name)
-
-
-SENTENCE_MODULE = declare(
-    "sentence-module",
-    so="sentence-transformers does not load the model, or makes wrong vectors of it",
-    do="put the model's own {file} and folders there",
-)
-
-
-@rule(SENTENCE_MODULE, AUTO_MAP, SHORT_LENGTH, CASED_VOCABULARY, MODEL_TOO_SHORT)
-def sentence_model(facts: Facts) -> Iterator[Finding]:
-    """What sentence-transformers keeps beside the tokenizer, and in the folders of its modules."""
-    modules, faults = read_modules(facts.files.path)
-    known = {finding.file for finding in facts.files.findings if finding.code == NOT_THAT_FILE}
-    for fault in (
-        each for each in (*faults, *prompt_faults(facts.files.path)) if each.file not in known
-    ):
-        yield Finding("warning", SENTENCE_MODULE, fault.problem, file=fault.file)
-    for module in modules:
-        if module.kind == "" and isinstance(module.type, str):
-            yield Finding(
-                NOTE,
-                AUTO_MAP,
-                f"the type {module.type!r:.80} names code; it is never run",
-                MODULES_FILE,
-            )
-    settings = yield from _json_of(facts, SENTENCES_FILE, SENTENCE_MODULE)
-    settings = settings if isinstance(settings, dict) else {}
-    longest, positions = (
-        settings.get("max_seq_length"),
-        facts.files.model_config.get("max_position_embeddings"),
-    )
-    if longest is not None and (type(longest) is not int or longest < facts.shortest_useful):
-        message = (
-            f"max_seq_length is {longest!r:.60}, which is no number that leaves something of a text"
-        )
-        yield Finding("warning", SHORT_LENGTH, message, file=SENTENCES_FILE)
-    elif type(positions) is int and longest is not None and longest > positions:
-        message = f"max_seq_length is {longest}, and max_position_embeddings is {positions}"
-        yield Finding("warning", MODEL_TOO_SHORT, message, file=SENTENCES_FILE)
-    if settings.get("do_lower_case") is True and facts.case[0] is False:
-        message = (
-            f"{facts.case[1]}, and do_lower_case is true: sentence-transformers lower-cases texts"
-            " first"
-        )
-        yield Finding("warning", CASED_VOCABULARY, message, file=SENTENCES_FILE)
-
-
-def _json_of(facts: Facts, name: str, code: Code) -> Generator[Finding, None, Any]:
-    """The value of a JSON file of the directory; None where it is not there or cannot be read,
-    which is a finding.
-    """
-    path = facts.files.path / name
-    known = (finding.file for finding in facts.files.findings if finding.code == NOT_THAT_FILE)
-    if not os.path.isfile(path) or name in known:
-        return None
+def _generation_config(facts: Facts) -> dict[str, Any]:
+    path = facts.files.path / _GENERATION_FILE
     try:
-        value = json.loads(read_json_text(path))
-        check_depth(value)
-    except (TrietokError, ValueError, RecursionError) as error:
-        message = str(error).replace(str(path), name) or "it is nested too deeply"
-        yield Finding("warning", code, f"it cannot be read: {message}", file=name)
-        return None
-    return value
+        return read_json_object(path) if path.is_file() else {}
+    except TrietokError:  # whoever loads the model is told
+        return {}

@@ -11,17 +11,14 @@ from collections.abc import Iterator
 from trietok.disk import NEW
 from trietok.files.formats import (
     ANY_KIND,
-    CONFIG_FILE,
     GENERIC_FAST,
     JAPANESE,
     RECORD,
     TOKENIZER_CONFIG_FILE,
     WORDPIECE_FAMILY,
 )
-from trietok.text.characters import is_chinese_char, normalize
 from trietok.tokenizer.wordpiece_vocabulary import is_unused_slot
 from trietok.workbench.checking.facts import (
-    AUTO_MAP,
     CASED_VOCABULARY,
     NAMES_IN_JSON,
     Facts,
@@ -30,9 +27,7 @@ from trietok.workbench.checking.facts import (
 )
 from trietok.workbench.checking.files import CHECKED_FILES, DECODER
 from trietok.workbench.checking.report import (
-    NOTE,
     NOTHING_LOADS,
-    WARNING,
     Finding,
     Severity,
     declare,
@@ -40,11 +35,6 @@ from trietok.workbench.checking.report import (
 
 # Other names of options: those that tokenizer.json has for them, and one that is taken for one.
 _OTHER_NAMES = {**NAMES_IN_JSON, "tokenize_chinese": "tokenize_chinese_chars"}
-_FEWEST_ACCENTED = 20  # entries: fewer may be slips, and are notes of their own
-_FEWEST_ASCII = (
-    5000  # entries without an accent: a vocabulary of so many has some, unless they were stripped
-)
-_FEWEST_CHINESE = 100
 _KNOWN_INPUTS = {
     "input_ids",
     "token_type_ids",
@@ -61,9 +51,9 @@ UNKNOWN_CLASS = declare(
 )
 
 
-@rule(UNKNOWN_CLASS, AUTO_MAP)
+@rule(UNKNOWN_CLASS)
 def class_of_files(facts: Facts) -> Iterator[Finding]:
-    """The class that the files name, and code that they name."""
+    """The class that the files name."""
     files = facts.files
     saved = files.config.get("tokenizer_class")
     known = (
@@ -73,11 +63,6 @@ def class_of_files(facts: Facts) -> Iterator[Finding]:
     if saved is not None and not known and saved not in (*ANY_KIND, GENERIC_FAST, JAPANESE):
         message = f"tokenizer_class is {saved!r:.80}, which trietok does not have"
         yield Finding("error", UNKNOWN_CLASS, message, file=TOKENIZER_CONFIG_FILE)
-    for name, values in ((TOKENIZER_CONFIG_FILE, files.config), (CONFIG_FILE, files.model_config)):
-        if "auto_map" in values:
-            yield Finding(
-                "note", AUTO_MAP, "auto_map names code to run; it is never run", file=name
-            )
 
 
 OPTION_MISSPELT = declare(
@@ -116,114 +101,6 @@ def case_of_vocabulary(facts: Facts) -> Iterator[Finding]:
         message = f"{said}, and do_lower_case is {as_written(lowers)}"
         message += "" if "do_lower_case" in facts.files.config else " where no file says otherwise"
         yield Finding("warning", code, message, TOKENIZER_CONFIG_FILE)
-
-
-ACCENTED_VOCABULARY = declare(
-    "accented-vocabulary",
-    so="words with such letters become other words, pieces or unknown",
-    do='in tokenizer_config.json: "strip_accents": false',
-)
-UNACCENTED_VOCABULARY = declare(
-    "unaccented-vocabulary",
-    so="words with accents are cut into pieces or unknown",
-    do='in tokenizer_config.json: "strip_accents": null, or true',
-)
-
-
-@rule(ACCENTED_VOCABULARY, UNACCENTED_VOCABULARY, needs="vocabulary basic bert_stages")
-def accents_of_vocabulary(facts: Facts) -> Iterator[Finding]:
-    """Stripping accents from the words of a vocabulary that has them, and keeping them where it has
-    none.
-    """
-    lowers, strips = bool(facts.setting("do_lower_case")), facts.setting("strip_accents")
-    if strips is None and facts.case[0] is (not lowers):
-        return  # it follows from lower-casing, which has a finding
-    accented = [
-        word for word in facts.words if not word.isascii() and normalize("NFD", word) != word
-    ]
-    if (lowers if strips is None else strips) and len(accented) >= _FEWEST_ACCENTED:
-        message = (
-            f"strip_accents is {as_written(strips)}, which takes letters apart and accents off,"
-            " and "
-        )
-        message += (
-            f"{len(accented):,} entries have such letters, as"
-            f" {', '.join(map(repr, accented[:3]))}: "
-        )
-        message += "no text gives them"
-        yield Finding(
-            "warning", ACCENTED_VOCABULARY, message, TOKENIZER_CONFIG_FILE, token=accented[0]
-        )
-    elif (
-        strips is False
-        and not accented
-        and sum(word.isascii() for word in facts.words) >= _FEWEST_ASCII
-    ):
-        message = "strip_accents is false, so accents stay in texts, and no entry has one"
-        yield Finding("warning", UNACCENTED_VOCABULARY, message, TOKENIZER_CONFIG_FILE)
-
-
-CHINESE_VOCABULARY = declare(
-    "chinese-vocabulary",
-    so="Chinese texts get other ids than the model was trained with",
-    do=(
-        'in tokenizer_config.json: "tokenize_chinese_chars" the other way round, and '
-        '"handle_chinese_chars" in tokenizer.json'
-    ),
-)
-
-
-@rule(CHINESE_VOCABULARY, needs="vocabulary basic bert_stages")
-def chinese_of_vocabulary(facts: Facts) -> Iterator[Finding]:
-    """Chinese characters as words of their own where the vocabulary has words of several, and the
-    reverse.
-    """
-    words = [
-        word
-        for word in facts.words
-        if not word.isascii() and any(is_chinese_char(ord(char)) for char in word)
-    ]
-    alone = sum(len(word) == 1 for word in words)
-    several, splits = len(words) - alone, bool(facts.setting("tokenize_chinese_chars"))
-    if len(words) < _FEWEST_CHINESE or (several * 100 > alone) != splits:
-        return
-    message = (
-        f"tokenize_chinese_chars is true, so no text gives the {several:,} entries of several"
-        " characters"
-    )
-    if not splits:
-        message = (
-            f"tokenize_chinese_chars is false, and the vocabulary has {alone:,} entries of one"
-            " Chinese character "
-        )
-        message += f"and {several:,} of several: it was made with each character as a word"
-    yield Finding("warning", CHINESE_VOCABULARY, message, TOKENIZER_CONFIG_FILE)
-
-
-NEVER_SPLIT_UNKNOWN = declare(
-    "never-split-unknown",
-    "words that are never split are no entries",
-    so="the word is kept whole and becomes the unknown token",
-    do=(
-        "in tokenizer_config.json: take {token!r} out of never_split, or"
-        " tokenizer.add_tokens([{token!r}])"
-    ),
-)
-
-
-@rule(NEVER_SPLIT_UNKNOWN, needs="vocabulary basic")
-def words_never_split(facts: Facts) -> Iterator[Finding]:
-    """Words in never_split that are no entries."""
-    words = facts.files.config.get("never_split")
-    for word in words if isinstance(words, list) else ():
-        if isinstance(word, str) and not facts.has(word):
-            message = (
-                f"never_split holds {word!r}, which is no entry of the vocabulary and no added"
-                " token"
-            )
-            yield Finding(
-                "warning", NEVER_SPLIT_UNKNOWN, message, TOKENIZER_CONFIG_FILE, token=word
-            )
 
 
 MODEL_INPUT_NAMES = declare(
@@ -265,28 +142,6 @@ def model_inputs(facts: Facts) -> Iterator[Finding]:
             "note",
             f"does not have {' and '.join(map(repr, lacking))}, which {facts.kind.__name__} gives",
         )
-
-
-LEFT_SIDE = declare(
-    "left-side",
-    so="BERT's positions count from the left, and were trained with padding at the right",
-    do='in tokenizer_config.json: "right", or take the key out',
-)
-
-
-@rule(LEFT_SIDE)
-def sides(facts: Facts) -> Iterator[Finding]:
-    """Padding or truncation at the left, of models that count positions from there."""
-    for key, severity, why in (
-        (
-            "padding_side",
-            WARNING,
-            "the first word of a padded text has another position than in training",
-        ),
-        ("truncation_side", NOTE, "long texts lose their beginning"),
-    ):
-        if facts.files.config.get(key) == "left":
-            yield Finding(severity, LEFT_SIDE, f"{key} is 'left': {why}", TOKENIZER_CONFIG_FILE)
 
 
 # What trietok itself has written: its record in tokenizer_config.json, and what a save has left

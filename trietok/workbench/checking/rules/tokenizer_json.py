@@ -157,26 +157,6 @@ TOKENIZER_JSON_SETTING = declare(
 )
 
 
-OTHER_STAGES = declare(
-    "other-stages",
-    "tokenizer.json does with texts what BERT does not",
-    so=(
-        "ids and spans are those of the tokenizers package, in plain Python: the kernel knows"
-        " BERT's rules only"
-    ),
-    do="nothing, if it was made so; the page on loading lists what it may hold",
-)
-
-
-@rule(OTHER_STAGES, needs="vocabulary json")
-def other_stages(facts: Facts) -> Iterator[Finding]:
-    """Normalizers and pre-tokenizers that are not BERT's."""
-    if facts.has_other_stages:
-        *steps, last = [name for name in map(_name, facts.json.components) if name]
-        message = f"texts go through {' and '.join([*steps, last])}"
-        yield Finding("note", OTHER_STAGES, message, file=TOKENIZER_FILE)
-
-
 def _name(component: Any) -> str:
     """What a component of a file is, in words: those of a list in their order."""
     if component is None:

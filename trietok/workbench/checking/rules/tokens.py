@@ -5,11 +5,13 @@ In: `Facts`. Out: findings.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from trietok.files.added_ids import AddedIds
-from trietok.files.doubts import role_named
+from trietok.files.doubts import role_named, token_of_other_kind
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
     ADDITIONAL,
@@ -17,9 +19,7 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
 )
-from trietok.text.added_tokens import AddedToken
-from trietok.text.wordpiece import BERT_PREFIX
-from trietok.tokenizer.wordpiece_vocabulary import filling, is_unused_slot
+from trietok.tokenizer.wordpiece_vocabulary import filling
 from trietok.workbench.checking.facts import ROLES_OF_BERT, UNKNOWN, Facts, rule
 from trietok.workbench.checking.files import DECODER, content_of
 from trietok.workbench.checking.report import (
@@ -34,11 +34,6 @@ from trietok.workbench.checking.report import (
 
 _TEMPLATE_ROLES = ("cls_token", "sep_token")  # without them a call has nothing to put around a text
 _USED_ROLES = {"pad_token": "padding", "mask_token": "masking"}
-# a decoder begins and ends with BERT's tokens
-_MAY_SHARE = (
-    {"bos_token", "cls_token"},
-    {"eos_token", "sep_token"},
-)
 _NAMED_ROLES = ("cls_token", "sep_token", "pad_token", "mask_token", UNKNOWN)
 
 
@@ -82,32 +77,6 @@ def roles_of_two_files(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             "warning", ROLE_CONTRADICTION, message, SPECIAL_TOKENS_MAP_FILE, role=ADDITIONAL
         )
-
-
-SHARED_ROLE = declare(
-    "shared-role",
-    "one token plays several roles",
-    so="a model and a loss cannot tell the roles apart",
-    do="in tokenizer_config.json: give each of {role} a token of its own",
-)
-
-
-@rule(SHARED_ROLE, needs="vocabulary")
-def shared_roles(facts: Facts) -> Iterator[Finding]:
-    """One token in several roles."""
-    for token, roles in _by_token(facts).items():
-        # as <s> is in MPNet
-        shared_by_default = len({facts.defaults.get(role, role) for role in roles}) == 1
-        if len(roles) > 1 and not shared_by_default and set(roles) not in _MAY_SHARE:
-            message = f"{token!r} is {' and '.join(roles)}: one id for all of them"
-            yield Finding("warning", SHARED_ROLE, message, token=token, role=" ".join(roles))
-
-
-def _by_token(facts: Facts) -> dict[str, list[str]]:
-    by_token: dict[str, list[str]] = {}
-    for role, token in facts.roles.items():
-        by_token.setdefault(token, []).append(role)
-    return by_token
 
 
 UNK_MISSING = declare(
@@ -202,10 +171,10 @@ ROLE_EXCHANGED = declare(
 @rule(ROLE_EXCHANGED)
 def exchanged_roles(facts: Facts) -> Iterator[Finding]:
     """A role whose token has the name of another role, such as `[SEP]` for cls_token."""
-    shared = {token for token, roles in _by_token(facts).items() if len(roles) > 1}
+    counts = Counter(facts.roles.values())
     for role in _NAMED_ROLES:
         token = facts.roles.get(role)
-        if token is None or token in shared or token == facts.defaults.get(role):
+        if token is None or counts[token] > 1 or token == facts.defaults.get(role):
             continue
         named = role_named(token)
         if named not in (None, role):
@@ -214,69 +183,7 @@ def exchanged_roles(facts: Facts) -> Iterator[Finding]:
             )
 
 
-ROLE_ORDINARY = declare(
-    "role-ordinary",
-    "a role has an ordinary word as its token",
-    so=(
-        "decoding with skip_special_tokens drops the word, and a text with it forges the special"
-        " token"
-    ),
-    do=(
-        '{file}: "{role}": the token that the model was trained with, or take the key out for the'
-        " default"
-    ),
-)
-
-
-@rule(ROLE_ORDINARY, needs="vocabulary")
-def ordinary_words_as_roles(facts: Facts) -> Iterator[Finding]:
-    """A role whose token is a word that texts hold."""
-    for role, token in facts.roles.items():
-        if token in facts.line_ids and is_ordinary(token):
-            message = (
-                f"{role} is {token!r}, a word of the vocabulary: wherever a text holds it, it is"
-                f" the {role}"
-            )
-            yield facts.role_finding(ROLE_ORDINARY, message, role, token_id=facts.id_of(token))
-
-
-ROLE_UNUSED = declare(
-    "role-unused",
-    so="the {role} has a row that no training has changed, so the model makes nothing of it",
-    do=(
-        '{file}: "{role}": the token that the model was trained with, or take the key out for the'
-        " default"
-    ),
-)
-
-
-@rule(ROLE_UNUSED, needs="vocabulary")
-def unused_slots_as_roles(facts: Facts) -> Iterator[Finding]:
-    """A role whose token is a slot such as `[unused5]`, whose row no training has changed."""
-    for role, token in facts.roles.items():
-        if is_unused_slot(token) and facts.has(token):
-            # a decoder's begin and end may be meant so
-            severity = WARNING if role in _NAMED_ROLES else NOTE
-            message = f"{role} is {token!r}, a slot of the vocabulary that stands for nothing"
-            default = facts.defaults.get(role)
-            if default is not None and facts.has(default):
-                message += f"; {default!r}, id {facts.id_of(default)}, is there and has no role"
-            known: dict[str, Any] = {"token_id": facts.id_of(token), "other_token": default}
-            yield facts.role_finding(ROLE_UNUSED, message, role, severity, **known)
-
-
-def is_ordinary(token: str) -> bool:
-    """Whether it looks like a word or a piece of one: letters and digits, perhaps behind the mark
-    of a piece.
-    """
-    return token.removeprefix(BERT_PREFIX).replace(" ", "").isalnum()
-
-
 # Added tokens: against each other, against the vocabulary and against what they are said to be.
-
-_FEWEST_WORDS = 50  # fewer tell nothing
-_MANY_CUT = 20  # words: a name or a term that is chosen with care is part of fewer
-_SHOWN = 5  # words
 
 
 ADDED_CONTENT_TWICE = declare(
@@ -372,22 +279,11 @@ SPECIAL_UNMARKED = declare(
     ),
     do='{file}: "special": true in the entry of {token!r}; --fix does it for tokenizer_config.json',
 )
-WORD_MARKED_SPECIAL = declare(
-    "word-marked-special",
-    "a word is marked as a special token",
-    so="decoding with skip_special_tokens drops the word",
-    do=(
-        '{file}: "special": false in the entry of {token!r}, or name it in'
-        " additional_special_tokens"
-    ),
-)
 
 
-@rule(SPECIAL_UNMARKED, WORD_MARKED_SPECIAL, needs="vocabulary")
+@rule(SPECIAL_UNMARKED, needs="vocabulary")
 def special_flags(facts: Facts) -> Iterator[Finding]:
-    """A special token that is not marked as one, and a word that is."""
-    assigned = facts.files.record.get("assigned_unused")
-    special = {*facts.special, *map(str, assigned.values() if isinstance(assigned, dict) else ())}
+    """A special token that is not marked as one."""
     role_of = {token: role for role, token in facts.roles.items()}
     # as files with flags have them; what two files say alike, once
     marked: dict[tuple[int, str, bool], str] = {}
@@ -403,124 +299,58 @@ def special_flags(facts: Facts) -> Iterator[Finding]:
             role = role_of[content]
             message = f"{content!r} is the {role} and has special: false"
             yield Finding("warning", SPECIAL_UNMARKED, message, role=role, **known)
-        elif (
-            is_special
-            and content not in special
-            and content in facts.line_ids
-            and is_ordinary(content)
-        ):
-            message = f"{content!r} is a word, plays no role, and has special: true"
-            yield Finding("warning", WORD_MARKED_SPECIAL, message, **known)
 
 
-ADDED_CUTS_WORDS = declare(
-    "added-cuts-words",
-    "an added token is part of many words",
-    so="such words become fragments, and every text gets longer and worse",
-    do='tokenizer.remove_tokens([{token!r}]), or "single_word": true in its entry in {file}',
+ID_HOLE = declare(
+    "id-hole",
+    "ids without a token",
+    so="transformers gives the next new token the id len(tokenizer), which is taken",
+    do=RENUMBER,
 )
 
 
-@rule(ADDED_CUTS_WORDS, needs="vocabulary")
-def tokens_that_cut_words(facts: Facts) -> Iterator[Finding]:
-    """An added token that is part of the vocabulary's words, and is cut out of each; many of them
-    are a mistake.
-
-    Cost: O(letters of the vocabulary) for each length that an added token of letters has.
-    """
-    by_content: dict[str, tuple[int, AddedToken, str]] = {}
-    for token_id, token, name in facts.added:
-        if not token.single_word and is_ordinary(token.content):
-            by_content.setdefault(_searched(facts, token), (token_id, token, name))
-    lengths = sorted({len(content) for content in by_content})
-    words = [word for word in facts.words if len(word) > 1] if lengths else []
-    if len(words) < _FEWEST_WORDS:
-        return
-    cut: dict[str, list[str]] = {}
-    for word in words:
-        parts = {
-            word[i : i + n] for n in lengths if n < len(word) for i in range(len(word) - n + 1)
-        }
-        for part in parts & by_content.keys():
-            cut.setdefault(part, []).append(word)
-    for content, its_words in cut.items():
-        token_id, token, name = by_content[content]
+@rule(ID_HOLE, needs="vocabulary")
+def holes(facts: Facts) -> Iterator[Finding]:
+    """Ids that no token has."""
+    used = sorted({*facts.by_line, *facts.loaded_ids})
+    renumbered: dict[int, str] = {}
+    if facts.fast is not None and TOKENIZER_FILE not in facts.files.present:
+        behind = facts.fast.vocab_size
+        tokens = facts.fast.added_tokens_decoder.items()
+        renumbered = {token_id: token.content for token_id, token in tokens if token_id > behind}
+    for before, after in pairwise([-1, *used]):
+        first, last = before + 1, after - 1
+        if first > last:
+            continue
         message = (
-            f"{token.content!r} is an added token and is cut out of every word that holds it: "
-        )
-        message += (
-            f"{len(its_words)} of the vocabulary's {len(words)} words are never given whole,"
-            " such as "
-        )
-        message += ", ".join(map(repr, its_words[:_SHOWN]))
-        severity = WARNING if len(its_words) >= _MANY_CUT else NOTE
-        yield Finding(
-            severity, ADDED_CUTS_WORDS, message, name, token=token.content, token_id=token_id
-        )
+            f"id {first} belongs" if first == last else f"ids {first} to {last} belong"
+        ) + " to no token"
+        if last - first < len(facts.holes) and facts.holes.issuperset(range(first, last + 1)):
+            severity, message = NOTE, f"{message}, as {TOKENIZER_CONFIG_FILE} declares"
+        else:
+            severity, message = (
+                WARNING,
+                f"{message}; transformers gives new tokens ids that are taken",
+            )
+        if after in renumbered:
+            message += (
+                f", and its fast class gives {renumbered[after]!r} an id from {first}, since there"
+                f" is no {TOKENIZER_FILE}"
+            )
+        yield Finding(severity, ID_HOLE, message, token_id=first, other_id=last)
 
 
-def _searched(facts: Facts, token: AddedToken) -> str:
-    """What is looked for in texts: a token that is not special is lower-cased with them."""
-    return (
-        token.content.lower()
-        if facts.setting("do_lower_case") and not token.special
-        else token.content
-    )
-
-
-ADDED_EDGE_SPACE = declare(
-    "added-edge-space",
-    so=(
-        "it is not found at the end of a text or beside punctuation, and takes the space out of"
-        " others"
-    ),
-    do='{file}: the token without the space; "lstrip" and "rstrip" are for spaces around it',
-)
-ADDED_SHADOWS = declare(
-    "added-shadows",
-    "an added token keeps an entry from being given, or is one",
-    so=(
-        "the ids of texts are others than the model was trained with wherever the token stands in a"
-        " word or alone"
-    ),
-    do="tokenizer.remove_tokens([{token!r}]), unless it is meant so",
+OTHER_VOCABULARY = declare(
+    "other-vocabulary",
+    so="most words of a text become the unknown token",
+    do="put the model's own vocab.txt there, one token a line",
 )
 
 
-@rule(ADDED_EDGE_SPACE, ADDED_SHADOWS, needs="vocabulary")
-def shadows(facts: Facts) -> Iterator[Finding]:
-    """An added token that keeps an entry, or another added token, from being given; or that only
-    whitespace tells.
-    """
-    first: dict[str, tuple[str, int]] = {}
-    for token_id, token, name in facts.added:
-        content, searched = token.content, _searched(facts, token)
-        known: dict[str, Any] = {"file": name, "token": content, "token_id": token_id}
-        if content.strip() != content:
-            message = "has whitespace before or after it, and is found only together with it"
-            yield Finding(
-                "warning", ADDED_EDGE_SPACE, f"the added token {content!r} {message}", **known
-            )
-        other, other_id = first.setdefault(searched, (content, token_id))
-        entry_id = facts.line_ids.get(searched)
-        if other != content and other_id != token_id:
-            message = (
-                f"the added tokens {other!r} and {content!r} are both searched as {searched!r}"
-            )
-            message += ", so one is never given"
-            yield Finding(
-                "warning", ADDED_SHADOWS, message, other_token=other, other_id=other_id, **known
-            )
-        elif entry_id is not None and entry_id != token_id and searched != content:
-            message = f"the added token {content!r}, id {token_id}, is searched as {searched!r}"
-            message += f", so the entry of that name, id {entry_id}, is never given"
-            yield Finding(
-                "warning", ADDED_SHADOWS, message, other_token=searched, other_id=entry_id, **known
-            )
-        elif (
-            entry_id == token_id
-            and content.startswith(facts.prefix)
-            and content not in facts.special
-        ):
-            message = "is a piece of the vocabulary, and is now found in texts as it is written"
-            yield Finding("note", ADDED_SHADOWS, f"the added token {content!r} {message}", **known)
+@rule(OTHER_VOCABULARY, needs="vocabulary")
+def other_vocabulary(facts: Facts) -> Iterator[Finding]:
+    """A file of another kind, such as a list of words with counts."""
+    odd = token_of_other_kind(facts.vocabulary or [])
+    if odd is not None:
+        message = f"it holds {odd!r} and many more lines that are no tokens of WordPiece"
+        yield Finding("warning", OTHER_VOCABULARY, message, facts.vocabulary_file, token=odd)
