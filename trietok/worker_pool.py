@@ -23,8 +23,8 @@ import pickle
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, as_completed
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +67,7 @@ def worker_pool(
                 # Each of these starts a process, unless one that was started before is ready. Work
                 # starts the rest.
                 ready = [submit(os.getpid) for _ in range(workers)]
-                next(as_completed(ready)).result()
+                next(iter(finished_of(ready))).result()
             except BrokenExecutor:
                 raise InputError(
                     f"the processes have ended before they were ready; {_ADVICE}"
@@ -99,6 +99,20 @@ def submitting(executor: Executor, stop: Any) -> Iterator[Submit]:
             executor.shutdown(wait=True, cancel_futures=True)
 
 
+def finished_of(futures: Collection[Future[Any]]) -> set[Future[Any]]:
+    """Wait until some work is done, and return it.
+
+    A Ctrl-C that interrupts `wait` may leave the locks of the futures taken, and then the threads
+    that work would wait for ever. So it counts between short waits.
+    """
+    while True:
+        with interrupts_held():
+            done = wait(futures, _PAUSE, FIRST_COMPLETED).done
+        if done:
+            return done
+
+
+_PAUSE = 0.1  # seconds until a Ctrl-C counts
 _ADVICE = (
     'a script that asks for several processes has to call under `if __name__ == "__main__":`,'
     " because each of them imports the script; workers=1 (--workers 1) does without them"
@@ -189,14 +203,14 @@ def _end_with_parent() -> None:
     not tell.
     """
     import multiprocessing
-    from multiprocessing.connection import wait
+    from multiprocessing.connection import wait as wait_for
 
     parent = multiprocessing.parent_process()
     if parent is None:
         return
 
     def end_after_it() -> None:
-        wait([parent.sentinel])
+        wait_for([parent.sentinel])
         os._exit(1)
 
     threading.Thread(target=end_after_it, daemon=True).start()

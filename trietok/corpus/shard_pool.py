@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, ThreadPoolExecutor, wait
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from trietok.corpus.encode_shard import (
 )
 from trietok.corpus.shard_plan import Shard
 from trietok.errors import TrietokError
-from trietok.worker_pool import submitting, worker_pool
+from trietok.worker_pool import finished_of, submitting, worker_pool
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -62,8 +62,7 @@ def _hand_out(
 
     def collect(most: int) -> None:
         while len(pending) > most:
-            done, _ = wait(pending, return_when=FIRST_COMPLETED)
-            for future in done:
+            for future in finished_of(pending):
                 finished(pending.pop(future), future.result())
 
     for shard in shards:
