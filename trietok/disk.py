@@ -427,21 +427,20 @@ def replacing(path: Path_) -> Iterator[BinaryIO]:
 
 
 @contextlib.contextmanager
-def locked(path: Path_, patience: float | None = None, private: bool = False) -> Iterator[BinaryIO]:
+def locked(path: Path_, private: bool = False) -> Iterator[BinaryIO]:
     """Open a file, which is created if need be, and let no other process or thread do so meanwhile.
 
     Where files cannot be locked (Windows, some network file systems), nobody waits.
 
     Args:
         path: the file. If it is renamed or removed before the lock is there, it is opened again.
-        patience: seconds to wait for another process; `PATIENCE` by default.
         private: whether only this user may open a file that is created.
 
     Raises:
-        BusyError: another process or thread still has the file.
+        BusyError: another process or thread still has the file after `PATIENCE` seconds.
         FileError: it is not a regular file.
     """
-    end = time.monotonic() + (PATIENCE if patience is None else patience)
+    end = time.monotonic() + PATIENCE
     others = os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
     mode = 0o600 if private else 0o666
     while True:

@@ -12,7 +12,6 @@ from trietok.files.stores import (
     checked_info,
     expanded,
     is_url,
-    no_file_matches,
     reading,
     size_of,
 )
@@ -81,13 +80,11 @@ def files_listed(
     """
     for given in paths:
         path = os.fspath(given)
-        if not (is_url(path) and set("*[") & set(path)):
+        if stores.is_url_glob(path):
+            found = stores.files_matching(path)
+            yield from ((name, _listed(info)) for name, info in found.items())
+        else:
             yield from ((each, None) for each in expanded([path]))
-            continue
-        found = stores.files_matching(path)
-        if not found:
-            raise no_file_matches(path)
-        yield from ((name, _listed(info)) for name, info in found.items())
 
 
 def _listed(info: Mapping[str, Any]) -> Status | None:

@@ -55,8 +55,8 @@ _NAMES = (  # of the files that saves write, and may remove
 )
 # A save of a user's class may write files of other names, but never those of a model or a save.
 _OTHERS = re.compile(
-    r"(.*\.(safetensors|bin|pt|pth|ckpt|h5|msgpack|onnx|gguf|npz|pkl|py|index\.json|new))"
-    r"|(.*config|modules)\.json"
+    r"(.*\.(safetensors|bin|pt|pth|ckpt|h5|msgpack|onnx|gguf|npz|pkl|py|md|index\.json|new))"
+    r"|(.*config|modules)\.json|\..*"
 )
 
 Hashes = dict[str, str | None]  # name → SHA-256; None for a file that must not be there
@@ -263,11 +263,11 @@ class _Save(NamedTuple):
                             " belong together, or save again"
                         )
                         logger.warning("%s", done)
+                    plan.seek(0)
+                    plan.truncate()  # a complete one would tell of files that are gone
                     prefix = self.config.removesuffix(TOKENIZER_CONFIG_FILE)
                     names = {*(prefix + name for name in _NAMES), *(hashes or ())}
                     self._remove_new((*names, *self._templates(NEW)))
-                    plan.seek(0)
-                    plan.truncate()
                     yield plan, done
                     return
         except disk.BusyError:
@@ -291,7 +291,9 @@ class _Save(NamedTuple):
             return False
         for name, digest in hashes.items():
             there = _hash(_content(os.fspath(self.path / name)))
-            if there != recorded[name] if name in recorded else there == digest is not None:
+            if name in recorded and there != recorded[name]:
+                return False
+            if name not in recorded and digest is not None and there == digest:
                 return False
         return True
 

@@ -146,7 +146,7 @@ def reading_directory(
         file_names: the names of the files.
         again: whether to read the files even if a surrounding block has read them.
 
-    Returns:
+    Yields:
         The names, with those of chat templates.
 
     Raises:

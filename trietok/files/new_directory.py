@@ -94,10 +94,15 @@ def _hidden_directory(target: Path) -> Iterator[Path]:
     """Make a hidden directory beside a path, locked until the block ends and it is removed."""
     while True:
         hidden = target.parent / f"{_hidden_start(target)}{secrets.token_hex(4)}{NEW}"
+        is_ours = False
         try:
             hidden.mkdir(mode=0o700)
-            with disk.locked_directory(hidden):
-                if hidden.is_dir():  # else another process took it for an abandoned one
+            # Between the two, another process may have taken it for an abandoned one.
+            with contextlib.ExitStack() as stack:
+                with contextlib.suppress(FileNotFoundError):
+                    is_locked = stack.enter_context(disk.locked_directory(hidden))
+                    is_ours = is_locked is not False and hidden.is_dir()
+                if is_ours:
                     yield hidden
                     return
         finally:

@@ -362,7 +362,8 @@ def _files_to_save(
     if with_vocabulary:
         written = _vocabulary_files(tokenizer, filename_prefix)
         written.pop(prefix + TOKENIZER_CONFIG_FILE, None)
-        files = {**files, **written, **files}
+        for name, content in written.items():  # it may not replace the files above
+            files.setdefault(name, content)
     elif tokenizer.profile == "fast":
         files[prefix + VOCAB_FILE] = None
     files[added_file] = json_text(added).encode() if added and with_vocabulary else None

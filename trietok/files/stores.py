@@ -29,6 +29,11 @@ def is_url(name: str) -> bool:
     return "://" in name and _SCHEME.match(name) is not None
 
 
+def is_url_glob(name: str) -> bool:
+    """Return whether a name is a URL that matches several files."""
+    return is_url(name) and not set("*[").isdisjoint(name)
+
+
 def path_in(name: str) -> str:
     """Return the part of a name that tells the kind of a file.
 
@@ -114,20 +119,15 @@ def expanded(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
     for given in paths:
         path = os.fspath(given)
         found = [path]
-        if is_url(path) and set("*[") & set(path):
+        if is_url_glob(path):
             found = list(files_matching(path))
         elif not is_url(path) and glob.has_magic(path) and not os.path.exists(path):
             found = [
                 each for each in sorted(glob.glob(path, recursive=True)) if not os.path.isdir(each)
             ]
         if not found:
-            raise no_file_matches(path)
+            raise FileError(f"no file matches {path}", path=path)
         yield from found
-
-
-def no_file_matches(path: str) -> FileError:
-    hint = "; a URL with a [ is a glob, where [[] stands for it" if is_url(path) else ""
-    return FileError(f"no file matches {path}{hint if '[' in path else ''}", path=path)
 
 
 def files_matching(url: str) -> dict[str, dict[str, Any]]:
@@ -136,11 +136,15 @@ def files_matching(url: str) -> dict[str, dict[str, Any]]:
     with reading(url):
         files.invalidate_cache()
         found = files.glob(path, detail=True)
-    return {
+    matches = {
         files.unstrip_protocol(each): info
         for each, info in sorted(found.items())
         if info["type"] != "directory"
     }
+    if not matches:
+        hint = "; a URL with a [ is a glob, where [[] stands for it" if "[" in url else ""
+        raise FileError(f"no file matches {url}{hint}", path=url)
+    return matches
 
 
 def identity(name: str) -> str:

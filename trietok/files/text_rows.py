@@ -72,8 +72,8 @@ _FIRST_BYTES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # no text in 
 FIRST_BYTES = max(map(len, _FIRST_BYTES))
 
 
-def kind_of(path: str, first: bytes = b"") -> tuple[str | None, str | None]:
-    """Return the kind of a file by its name, and its compression by its first bytes or its name.
+def kind_of(path: str) -> tuple[str | None, str | None]:
+    """Return the kind of a file and its compression, by its name.
 
     >>> kind_of("texts.jsonl.gz"), kind_of("notes")
     (('jsonl', 'gzip'), (None, None))
@@ -82,7 +82,6 @@ def kind_of(path: str, first: bytes = b"") -> tuple[str | None, str | None]:
     compression = _COMPRESSIONS.get(suffix)
     if compression is not None:
         suffix = os.path.splitext(stem)[1]
-    compression = compression_of(first) or compression
     kind = KINDS.get(suffix)
     return None if kind == "parquet" and compression is not None else kind, compression
 
@@ -127,7 +126,7 @@ def unpacked(raw: Any, compression: str | None, name: str) -> Any:
     """Return a compressed file as one of its content; read it within `unpacking`."""
     if compression is None:
         return raw
-    if hasattr(raw, "peek") and not raw.peek(1):  # even nothing has some bytes when it is packed
+    if not raw.peek(1):  # even nothing has some bytes when it is packed
         raise _truncated(name)
     if compression == "gzip":
         return gzip.GzipFile(fileobj=raw)
