@@ -66,7 +66,7 @@ def test_a_fix_keeps_every_id_of_every_text(
     assert old.get_added_vocab() == new.get_added_vocab()
     assert old.all_special_ids == new.all_special_ids
     assert old.max_id == new.max_id
-    mended = {"carriage-return", "lone-carriage-return", "special-missing", "no-final-newline"}
+    mended = {"carriage-return", "lone-carriage-return", "special-missing"}
     if options.get("do_basic_tokenize", True):
         mended |= {"duplicate-line", "blank-line"}
     assert not mended & {finding.code for finding in result.after.findings}

@@ -20,7 +20,7 @@ from trietok.files.json_files import read_json, read_json_object
 from trietok.files.safetensors import SafetensorsError, read_header
 
 WEIGHTS_FILE = "model.safetensors"
-MODULES_FILE, SENTENCES_FILE = "modules.json", "sentence_bert_config.json"
+MODULES_FILE = "modules.json"
 _FORMER_WEIGHTS_FILE = "pytorch_model.bin"
 SENTENCE_TRANSFORMERS = "sentence_transformers"
 TRANSFORMERS = ("Transformer", "MLMTransformer")

@@ -128,30 +128,6 @@ class Facts:
             severity, code, message, file, role=role, **{"token": self.roles[role], **known}
         )
 
-    def entry_finding(
-        self,
-        code: Code,
-        message: str,
-        token_id: int,
-        severity: Severity = "warning",
-        odd: bool = True,
-        **known: Any,
-    ) -> Finding:
-        """A finding about an entry, which is not looked at further if it is `odd`."""
-        if odd:
-            self.files.odd.add(token_id)
-        line = None if self.files.is_json_alone else token_id + 1
-        return Finding(
-            severity,
-            code,
-            message,
-            self.vocabulary_file,
-            line,
-            self.by_line[token_id],
-            token_id,
-            **known,
-        )
-
     @cached_property
     def words(self) -> list[str]:
         """The entries that a text may give, without the prefix that continues a word: letters
@@ -174,11 +150,6 @@ class Facts:
         token.
         """
         return token_id in self.holes and self.by_line.get(token_id) in (filling(token_id), "")
-
-    @property
-    def bert_stages(self) -> Any:
-        """The slow tokenizer, if its stages are BERT's, and so are those of tokenizer.json."""
-        return None if hasattr(self.slow, "stage_settings") or self.has_other_stages else self.slow
 
     @property
     def has_other_stages(self) -> bool:

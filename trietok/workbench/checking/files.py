@@ -135,13 +135,16 @@ TOKENIZER_JSON_VERSION = declare(
 )
 NOT_JSON = declare(
     "not-json",
-    so="nothing loads, and what {file} says is not checked",
-    do="correct the file at the place named, or copy it again if it was cut off",
+    so="what reads {file} does not load, and what it says is not checked",
+    do=(
+        "correct the file at the place named, or copy it again if it was cut off; a tokenizer.json"
+        " beside a good vocab.txt may be removed"
+    ),
 )
 WRONG_SHAPE = declare(
     "wrong-shape",
     "a file holds something else than it should",
-    so="nothing loads, and what else {file} says is not checked",
+    so="what reads {file} does not load, and what else it says is not checked",
     do="write a value of the kind that the message names",
 )
 DUPLICATE_KEY = declare(
@@ -153,7 +156,7 @@ DUPLICATE_KEY = declare(
 SAVE_INTERRUPTED = declare(
     "save-interrupted",
     "a save was interrupted while it replaced files",
-    so="nothing loads",
+    so="trietok does not load it, and other programs may mix old and new files",
     do="`trietok check -m DIR --fix` finishes the save",
 )
 FILES_CHANGED = declare(
@@ -206,20 +209,14 @@ def _read_vocabulary(files: CheckedFiles, path: Path) -> None:
     tokens = [
         None if line == "" and token_id in free else line for token_id, line in enumerate(lines)
     ]
-    odd: set[int] = set()
     for token_id, line in enumerate(tokens):
         if line == "" and not findings.has_room(BLANK_LINE):
             continue
-        for finding in (
-            check_line(line, token_id, file)
-            if line == "" or (line and SUSPECT.search(line))
-            else ()
-        ):
-            findings.append(finding)
-            odd.add(token_id)
+        if line == "" or (line and SUSPECT.search(line)):
+            findings.extend(check_line(line, token_id, file))
     findings.extend(duplicates(tokens, added, file))
     if any(token is not None for token in tokens):
-        files.tokens, files.odd = tokens, odd
+        files.tokens = tokens
     else:
         files.find("error", EMPTY_VOCABULARY, "every line is blank and declared a hole", file=file)
 
@@ -254,7 +251,6 @@ class CheckedFiles:
     tokens: list[str | None] | None = (
         None  # the lines, None for a declared hole; None where they cannot be read
     )
-    odd: set[int] = field(default_factory=set)  # the ids of lines about which there is a finding
     present: set[str] = field(default_factory=set)  # the names of the files that could be read
     config: dict[str, Any] = field(default_factory=dict)
     special_map: dict[str, Any] = field(default_factory=dict)

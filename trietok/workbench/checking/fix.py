@@ -48,7 +48,7 @@ ID_MAP_FILE = "id_map.json"
 _SLOT = re.compile(r"\[unused\d+\]")
 _UNREADABLE = frozenset(
     "unreadable-file not-that-file missing-vocabulary other-kind empty-vocabulary not-utf8 not-json"
-    " duplicate-key wrong-shape save-interrupted tokenizer-json-ids tokenizer-json-part".split()
+    " duplicate-key wrong-shape tokenizer-json-ids tokenizer-json-part".split()
 )
 _CONFLICTS = {
     "id-clash",
@@ -140,6 +140,9 @@ def fix(
         )
         raise _refusal(before.path, f"{why} are repaired; train it again (trietok train bpe)")
     for finding in before.errors:
+        if finding.code == "save-interrupted":
+            how = "finish it first, with fix(DIR) or `trietok check -m DIR --fix` and no output"
+            raise _refusal(before.path, f": a save was interrupted; {how}")
         if finding.code in _UNREADABLE:
             where = f"{finding.place}: " if finding.place else ""
             raise _refusal(before.path, f": {where}{finding.message}", finding.line_number)
@@ -169,6 +172,11 @@ def fix(
         repair.lost = [
             f.message for f in before.findings if f.code in _OF_JSON and f.message not in corrected
         ]
+    repair.changes += [
+        f"{finding.file} is taken as it is now, and its hash recorded"
+        for finding in before.findings
+        if finding.code == "file-changed"
+    ]
     id_map = _write(repair, target, renumber)
     return FixResult(os.fspath(output), before, check(target), repair.changes, id_map)
 

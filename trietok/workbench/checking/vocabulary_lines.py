@@ -12,7 +12,6 @@ from trietok.workbench.checking.report import (
     BY_FIX,
     Code,
     Finding,
-    Severity,
     declare,
 )
 
@@ -112,8 +111,8 @@ def check_line(line: str | None, token_id: int, file: str) -> Iterator[Finding]:
     twice.
     """
 
-    def warn(code: Code, message: str, severity: Severity = "warning") -> Finding:
-        return Finding(severity, code, message, file, token_id + 1, line, token_id)
+    def warn(code: Code, message: str) -> Finding:
+        return Finding("warning", code, message, file, token_id + 1, line, token_id)
 
     if line == "":
         yield warn(

@@ -143,7 +143,7 @@ MODEL_TYPES = declare(
 LENGTH_MISSING = declare(
     "length-missing",
     so="truncation=True cuts nothing, and the model raises an index error for longer texts",
-    do='in tokenizer_config.json: "model_max_length": {token_id}',
+    do='in tokenizer_config.json: "model_max_length": the number of max_position_embeddings',
 )
 
 

@@ -25,7 +25,7 @@ from trietok.workbench.checking.facts import (
     as_written,
     rule,
 )
-from trietok.workbench.checking.files import CHECKED_FILES, DECODER
+from trietok.workbench.checking.files import DECODER
 from trietok.workbench.checking.report import (
     NOTHING_LOADS,
     Finding,
@@ -217,17 +217,15 @@ SAVE_ABANDONED = declare(
     "save-abandoned",
     "a save was interrupted before it replaced a file",
     so="none: {file} is not read",
-    do="nothing; the next save and `trietok check -m DIR --fix` remove {file}",
+    do="nothing; the next save removes it, and so does `trietok check -m DIR --fix`",
 )
 
 
 @rule(SAVE_ABANDONED)
 def leftovers(facts: Facts) -> Iterator[Finding]:
-    """Files of saves that never counted."""
-    path = facts.files.path
-    if not os.path.isdir(path) or facts.files.is_interrupted:
+    """The plan of a save that had replaced no file."""
+    if facts.files.is_interrupted or not os.path.isdir(facts.files.path):
         return
-    names = {f"{dot}{name}{NEW}" for name in CHECKED_FILES for dot in ("", ".")}
-    for name in sorted(names & set(os.listdir(path))):
-        message = f"{name} is left of a save that was interrupted before it replaced a file"
-        yield Finding("note", SAVE_ABANDONED, message, name)
+    for path in sorted(facts.files.path.glob(f"*{TOKENIZER_CONFIG_FILE}{NEW}")):
+        message = "it is left of a save that was interrupted before it replaced a file"
+        yield Finding("note", SAVE_ABANDONED, message, path.name)

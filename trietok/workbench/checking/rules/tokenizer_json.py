@@ -84,7 +84,7 @@ def vocabularies(facts: Facts) -> Iterator[Finding]:
                 " token there"
             )
         else:
-            message = f"{token!r} has the id {token_id}, and {other_id} in {VOCAB_FILE}"
+            message = f"{token!r} has the id {token_id}, and {other_id} in the other files"
         known: dict[str, Any] = {"token": token, "token_id": token_id, "other_id": other_id}
         yield Finding("error", TOKENIZER_JSON_DIFFERS, message, TOKENIZER_FILE, **known)
 

@@ -189,25 +189,25 @@ def exchanged_roles(facts: Facts) -> Iterator[Finding]:
 ADDED_CONTENT_TWICE = declare(
     "added-content-twice",
     "an added token has several ids",
-    so="one token has two ids; nothing loads",
+    so="one token has two ids; what reads both files does not load",
     do=RENUMBER,
 )
 ADDED_ID_TWICE = declare(
     "added-id-twice",
     "two added tokens have one id",
-    so="two tokens share one embedding row; nothing loads",
+    so="two tokens share one embedding row; what reads both files does not load",
     do=RENUMBER,
 )
 ID_CLASH = declare(
     "id-clash",
     "an added token has the id of another token",
-    so="two tokens share one embedding row; nothing loads",
+    so="two tokens share one embedding row; what reads both files does not load",
     do=RENUMBER,
 )
 ADDED_ID_DIFFERS = declare(
     "added-id-differs",
     "an added token stands in the vocabulary under another id",
-    so="one token has two ids; nothing loads",
+    so="one token has two ids; what reads both files does not load",
     do=RENUMBER,
 )
 ADDED_TOKENS_CONTRADICTION = declare(
