@@ -428,7 +428,7 @@ def replacing(path: Path_) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def locked(path: Path_, private: bool = False) -> Iterator[BinaryIO]:
-    """Open a file, which is created if need be, and let no other process or thread do so meanwhile.
+    """Open a file, or create it, and lock it against other processes and threads.
 
     Where files cannot be locked (Windows, some network file systems), nobody waits.
 
@@ -453,7 +453,7 @@ def locked(path: Path_, private: bool = False) -> Iterator[BinaryIO]:
                     yield file
                     return
                 finally:
-                    unlock(file)  # a child that was forked meanwhile would keep it
+                    unlock(file)  # a child that was forked would keep it after `file` is closed
         if time.monotonic() > end:
             raise BusyError
         time.sleep(PAUSE)

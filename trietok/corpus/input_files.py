@@ -34,7 +34,7 @@ class TextFile(NamedTuple):
 
     # its path, as it was given or as a glob found it, or its URL, such as `"s3://bucket/a.txt"`
     name: str
-    # `"parquet"`, `"jsonl"`, `"csv"`, `"tsv"` or `"txt"`; None where the name does not say it
+    # `"parquet"`, `"jsonl"`, `"csv"`, `"tsv"` or `"txt"`; None for other names
     kind: str | None
     compression: str | None  # of the file as a whole, by its name: `"gzip"` or `"zstd"`
     size: int  # in bytes

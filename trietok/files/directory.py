@@ -19,7 +19,7 @@ import logging
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import Any, BinaryIO, NamedTuple
@@ -41,6 +41,7 @@ from trietok.files.formats import (
     TOKENIZER_FILE,
     VOCAB_FILE,
     json_text,
+    template_files,
 )
 from trietok.files.new_directory import new_directory
 
@@ -146,22 +147,23 @@ def save_together(
     Raises:
         FileError: a file cannot be written. The directory is as before.
         InterruptedSaveError: the system did not let a file be replaced after others had been. All
-            new files are on the disk: `finish_save` or another save ends it.
+            new files are on the disk: `finish_saves` or another save ends it.
     """
     with as_file_error(f"cannot save to {os.fspath(directory)}", directory, names_file=True):
         target = Path(os.path.realpath(checked_name(directory)))
         if target.exists() and not target.is_dir():
             raise FileError(f"cannot save to {target}: it is a file; give a directory", path=target)
         save = _Save(target, prefix + TOKENIZER_CONFIG_FILE)
-        for name, content in files.items():
-            if not _may_be_saved(name, _hash(content)):
+        hashes = {name: _hash(content) for name, content in files.items()}
+        for name, digest in hashes.items():
+            if not _may_be_saved(name, digest):
                 raise FileError(
                     f"cannot save to {target}: no file of a tokenizer may be named {name!r}, as"
                     " those of a model and of a save are; choose another name",
                     path=target,
                 )
-        if not save.make(files, config):
-            save.run(files, config)
+        if not save.make(files, hashes, config):
+            save.run(files, hashes, config)
     names = [save.config, *(name for name, content in files.items() if content is not None)]
     return [Path(directory, name) for name in names]
 
@@ -196,11 +198,13 @@ class _Save(NamedTuple):
     def plan(self) -> Path:
         return self.path / (self.config + NEW)
 
-    def make(self, files: Mapping[str, bytes | None], config: Mapping[str, Any]) -> bool:
-        """Make the directory with these files; False if it is there, or appears meanwhile."""
+    def make(
+        self, files: Mapping[str, bytes | None], hashes: Hashes, config: Mapping[str, Any]
+    ) -> bool:
+        """Make the directory with these files; return False if there is one already."""
         if self.path.exists():
             return False
-        text = _with_record(config, {name: _hash(content) for name, content in files.items()})
+        text = _with_record(config, hashes)
         try:
             with new_directory(self.path) as folder:
                 for name, content in {**files, self.config: text}.items():
@@ -213,11 +217,13 @@ class _Save(NamedTuple):
             raise
         return True
 
-    def run(self, files: Mapping[str, bytes | None], config: Mapping[str, Any]) -> None:
-        """Replace files of a directory that exists."""
+    def run(
+        self, files: Mapping[str, bytes | None], hashes: Hashes, config: Mapping[str, Any]
+    ) -> None:
+        """Replace files of a directory that exists; `hashes` are those of `files`."""
         with self.alone() as (plan, _):
-            files = {**dict.fromkeys(self._templates()), **files}
-            hashes = {name: _hash(content) for name, content in files.items()}
+            others = dict.fromkeys(self._templates())  # are removed unless they are saved
+            files, hashes = {**others, **files}, {**others, **hashes}
             try:
                 modes = {name: mode_to_keep(self.path / name) for name in (*files, self.config)}
                 mode = modes[self.config]
@@ -410,7 +416,7 @@ class Contents(NamedTuple):
     """The files of a directory, read together.
 
     Attributes:
-        files: path → bytes; None for a file that is not there. A file that cannot be read is
+        files: name → bytes; None for a file that is not there. A file that cannot be read is
             missing here, and whoever reads it gets the error.
         changed: names of the files that are not as tokenizer_config.json records them.
     """
@@ -419,12 +425,12 @@ class Contents(NamedTuple):
     changed: list[str]
 
 
-def read_together(directory: Path_, find: Callable[[], Mapping[str, str]]) -> Contents:
+def read_together(directory: Path_, names: Sequence[str]) -> Contents:
     """Read the files of a directory as one save has left them; waits while a save replaces them.
 
     Args:
         directory: the directory with tokenizer_config.json.
-        find: returns name → path of the files to read; called again after a save.
+        names: of the files to read; chat templates with files of their own are read, too.
 
     Raises:
         InterruptedSaveError: a process ended while it replaced files.
@@ -434,7 +440,7 @@ def read_together(directory: Path_, find: Callable[[], Mapping[str, str]]) -> Co
     end = time.monotonic() + disk.PATIENCE
     while True:
         with as_file_error(f"cannot read {config}", config):
-            contents = _read_once(config, find)
+            contents = _read_once(directory, names)
         if contents is not None:
             return contents
         if time.monotonic() > end:
@@ -447,21 +453,24 @@ def read_together(directory: Path_, find: Callable[[], Mapping[str, str]]) -> Co
         time.sleep(disk.PAUSE)
 
 
-def _read_once(config: str, find: Callable[[], Mapping[str, str]]) -> Contents | None:
-    """Read the files; None if a save has replaced some meanwhile."""
+def _read_once(directory: Path_, names: Sequence[str]) -> Contents | None:
+    """Read the files; return None if a save has replaced some of them while they were read."""
+    config = os.path.join(directory, TOKENIZER_CONFIG_FILE)
     with contextlib.ExitStack() as stack:
         opened = None  # stays open, so that no later file gets its number
         if os.path.isfile(config):
             with contextlib.suppress(FileNotFoundError):
                 opened = stack.enter_context(disk.open_regular(config))
         text = b"" if opened is None else opened.read()
-        paths = find()
-        found = {name: _content(path) for name, path in paths.items()}
+        found = {
+            name: _content(os.path.join(directory, name))
+            for name in (*names, *template_files(directory))
+        }
         if _is_replacing(Path(config), text) or not disk.is_at(opened, config):
             return None
-    files = {path: found[name] for name, path in paths.items() if found[name] is not _UNREADABLE}
-    if TOKENIZER_CONFIG_FILE in paths and opened is not None:
-        files[paths[TOKENIZER_CONFIG_FILE]] = text
+    files = {name: content for name, content in found.items() if content is not _UNREADABLE}
+    if TOKENIZER_CONFIG_FILE in found and opened is not None:
+        files[TOKENIZER_CONFIG_FILE] = text
     hashes = recorded_in(text)
     return Contents(files, [] if hashes is None else _changed(hashes, found))
 

@@ -154,21 +154,19 @@ def reading_directory(
         InterruptedSaveError: a process ended while it replaced files.
     """
     names = (TOKENIZER_CONFIG_FILE, *file_names)
-
-    def find() -> dict[str, str]:
-        there = (*names, *formats.template_files(directory))
-        return {name: os.path.join(directory, name) for name in there}
-
     with contextlib.ExitStack() as stack:
         is_read = all(os.path.join(directory, name) in contents_read() for name in names)
         if os.path.isdir(directory) and (again or not is_read):
             if _is_empty(directory):
                 where = directory.rstrip(os.sep)
                 raise FileError(f"the directory {where} is empty: it has no tokenizer", path=where)
-            contents = read_together(directory, find)
+            contents = read_together(directory, names)
             if contents.changed:
                 _say_changed(directory.rstrip(os.sep), contents.changed)
-            stack.enter_context(reading_from(contents.files))
+            files = contents.files.items()
+            stack.enter_context(
+                reading_from({os.path.join(directory, name): content for name, content in files})
+            )
         folder = os.path.join(directory, formats.CHAT_TEMPLATE_FOLDER, "")
         read = (path.removeprefix(folder) for path in contents_read() if path.startswith(folder))
         yield [*names, *(f"{formats.CHAT_TEMPLATE_FOLDER}/{name}" for name in read)]

@@ -349,8 +349,8 @@ def _files_to_save(
 ) -> dict[str, bytes | None]:
     """Return name → content of the files beside tokenizer_config.json, in transformers' order.
 
-    None stands for a file of an earlier save that must go: it would hide this tokenizer, or name
-    tokens that no longer exist.
+    None stands for a file of an earlier save that is removed: it would hide this tokenizer, or
+    name tokens that do not exist any more.
     """
     prefix = _prefix(filename_prefix)
     added_file, json_file = prefix + formats.ADDED_TOKENS_FILE, prefix + TOKENIZER_FILE

@@ -142,7 +142,7 @@ def files_matching(url: str) -> dict[str, dict[str, Any]]:
         if info["type"] != "directory"
     }
     if not matches:
-        hint = "; a URL with a [ is a glob, where [[] stands for it" if "[" in url else ""
+        hint = "; a [ in a URL makes it a glob, in which [[] matches a [" if "[" in url else ""
         raise FileError(f"no file matches {url}{hint}", path=url)
     return matches
 

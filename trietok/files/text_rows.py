@@ -329,7 +329,7 @@ def wrong_column(
     number = names.count(column)
     if number:
         several = f"has {number} columns named {column!r}, and which is meant cannot be told"
-        problem = f"{several}; write the file anew with different names"
+        problem = f"{several}; write the file again with different names"
     elif names:
         problem = f"has no column {column!r}; choose one of {listed_names(names)} {how}"
     else:

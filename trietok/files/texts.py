@@ -217,7 +217,7 @@ class TextReader:
     def _rows_of_parquet(self, path: str, column: str) -> Iterator[TextRow]:
         batches = rows_of_parquet(path, column, self._errors, _ROWS)
         texts = itertools.chain.from_iterable(batches)
-        yield from self._numbered(texts, path, "row", "write the file anew with texts")
+        yield from self._numbered(texts, path, "row", "write the file again with texts")
 
     def _numbered(
         self, texts: Iterable[Any], name: str, unit: str, repair: str, stream: Any = None

@@ -46,7 +46,6 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
-    template_files,
     wrong_settings,
 )
 from trietok.files.json_files import check_depth, doubled_keys, read_json_text
@@ -112,7 +111,7 @@ NOT_THAT_FILE = declare(
 )
 TOKENIZER_JSON_IDS = declare(
     "tokenizer-json-ids",
-    so="no fast tokenizer loads, or one with wrong ids",
+    so="a fast tokenizer does not load, or has wrong ids",
     do="correct the id, or " + NEW_JSON,
 )
 TOKENIZER_JSON_PART = declare(
@@ -336,7 +335,10 @@ def read_files(path: str | os.PathLike[str]) -> CheckedFiles:
             if files.is_interrupted:
                 return files
             if contents is not None:
-                stack.enter_context(reading_from(contents.files))
+                read = contents.files.items()
+                stack.enter_context(
+                    reading_from({os.fspath(files.path / name): content for name, content in read})
+                )
         _read(files, name)
     return files
 
@@ -360,13 +362,8 @@ def _read(files: CheckedFiles, name: str) -> None:
 def _read_together(files: CheckedFiles) -> Contents | None:
     """Read the files as loading does; None if they cannot be read so."""
     names = (*CHECKED_FILES, BPE_VOCAB_FILE, MERGES_FILE, CHAT_TEMPLATE_FILE)
-
-    def find() -> dict[str, str]:
-        there = (*names, *template_files(files.path))
-        return {name: os.fspath(files.path / name) for name in there}
-
     try:
-        contents = read_together(files.path, find)
+        contents = read_together(files.path, names)
     except (InterruptedSaveError, FileError) as error:
         if error.path != os.fspath(files.path):  # it is tokenizer_config.json, which is found below
             return None
@@ -377,7 +374,7 @@ def _read_together(files: CheckedFiles) -> Contents | None:
         return None
     for name in contents.changed:
         message = f"{TOKENIZER_CONFIG_FILE} records another hash of it"
-        if contents.files.get(os.fspath(files.path / name), b"") is None:
+        if contents.files.get(name, b"") is None:
             message = f"it is missing, and {TOKENIZER_CONFIG_FILE} records its hash"
         files.find("warning", FILES_CHANGED, message, file=name)
     return contents

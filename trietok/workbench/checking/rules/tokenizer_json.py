@@ -92,7 +92,7 @@ def vocabularies(facts: Facts) -> Iterator[Finding]:
 TOKENIZER_JSON_ADDED = declare(
     "tokenizer-json-added",
     "tokenizer.json and tokenizer_config.json disagree about added tokens",
-    so="one profile finds the token in texts and the other does not, or skips it in decoding",
+    so="only one of the two profiles finds the token in texts, or skips it in decoding",
     do="correct the file that is wrong; if it is tokenizer.json, " + NEW_JSON,
 )
 
@@ -148,7 +148,7 @@ def added_tokens(facts: Facts) -> Iterator[Finding]:
 TOKENIZER_JSON_SETTING = declare(
     "tokenizer-json-setting",
     "tokenizer.json does other things to a text than slow tokenizers",
-    so="readers of tokenizer.json and of vocab.txt give different ids for one text",
+    so="the same text gets other ids from tokenizer.json than from vocab.txt",
     do=(
         "decide which file is right: if tokenizer_config.json is wrong, correct it; if"
         " tokenizer.json is wrong, delete it and write it anew with"
