@@ -25,6 +25,7 @@ from trietok.errors import TrietokError as TrietokError
 from trietok.errors import UnknownTokenError as UnknownTokenError
 from trietok.errors import VocabularyError as VocabularyError
 from trietok.explaining.explanation import Explanation as Explanation
+from trietok.files.findings import Finding as Finding
 from trietok.inputs.batch_encoding import BatchEncoding as BatchEncoding
 from trietok.inputs.batch_encoding import CharSpan as CharSpan
 from trietok.inputs.batch_encoding import TokenSpan as TokenSpan
@@ -100,7 +101,6 @@ from trietok.workbench.checking.check import check as check
 from trietok.workbench.checking.fix import FixResult as FixResult
 from trietok.workbench.checking.fix import fix as fix
 from trietok.workbench.checking.report import CheckReport as CheckReport
-from trietok.workbench.checking.report import Finding as Finding
 from trietok.workbench.comparing.compare import Comparison as Comparison
 from trietok.workbench.comparing.compare import compare as compare
 from trietok.workbench.locking.lock import Lock as Lock

@@ -157,7 +157,7 @@ READ = (*TOKENIZER, "config.json", "added_tokens.json")
 def test_a_file_that_is_another_thing_is_named(sentence_model, name, what):
     folder = sentence_model({name: CONTENTS[what]})
     findings = [each[:3] for each in found(folder) if each[2] == name]
-    assert findings == [("error", "not-that-file", name)]
+    assert findings == [("error", "does-not-load", name)]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX: links, sockets and pipes")
@@ -174,7 +174,8 @@ def test_what_is_no_file_is_an_error_only_where_it_is_read(tmp_path, monkeypatch
             server.bind(name)
     else:
         os.mkfifo(name)
-    assert check(folder).ok == (name != "vocab.txt")
+    # A vocab.txt that is a pipe or a socket does not count, as in transformers.
+    assert check(folder).ok == (name != "vocab.txt" or kind != "a link to itself")
     if name == "vocab.txt":
         with pytest.raises(TrietokError):
             fix(folder, tmp_path / "fixed")
@@ -204,10 +205,9 @@ def test_a_file_by_another_name_is_named(sentence_model, what):
 def test_a_vocabulary_by_another_name_alone_is_named(sentence_model):
     folder = sentence_model({"tokenizer.json": None})
     (folder / "vocab.txt").rename(folder / "Vocab.txt")
-    assert {each[:3] for each in found(folder)} == {
-        ("error", "missing-vocabulary", "vocab.txt"),
-        ("warning", "name-not-read", "Vocab.txt"),
-    }
+    ((severity, code, _, message),) = found(folder)
+    assert (severity, code) == ("error", "does-not-load")
+    assert "Vocab.txt" in message
 
 
 @pytest.mark.parametrize("gone", ["", "vocab.txt", "tokenizer.json"])

@@ -1,8 +1,5 @@
 """Directories of one tokenizer, each with one setting changed, and what of it transformers 5's own
-classes leave out.
-
-`VARIANTS` is what the rule of `transformers-5-drops` knows, in its own words;
-`tests/parity/test_transformers5.py` compares that with transformers 5 itself.
+classes drop, which `tests/parity/test_transformers5.py` compares with transformers 5 itself.
 """
 
 from __future__ import annotations

@@ -17,15 +17,7 @@ from trietok.files.model_files import BUILT_IN_NAMES, find_files
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
 
-_ON_THE_HUB = (
-    *(
-        formats.VOCAB_FILE,
-        formats.TOKENIZER_FILE,
-        formats.TOKENIZER_CONFIG_FILE,
-        formats.SPECIAL_TOKENS_MAP_FILE,
-    ),
-    *(formats.ADDED_TOKENS_FILE, formats.CONFIG_FILE, formats.CHAT_TEMPLATE_FILE),
-)
+_ON_THE_HUB = (*formats.TOKENIZER_FILES, formats.CONFIG_FILE)
 _CHANGES = 20  # so many changes are shown one by one
 _STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 

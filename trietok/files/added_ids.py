@@ -7,7 +7,7 @@ In: tokenizer_config.json, added_tokens.json and special_tokens_map.json as JSON
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 from trietok.errors import (
@@ -16,8 +16,8 @@ from trietok.errors import (
     VocabularyError,
 )
 from trietok.files import formats
+from trietok.files.findings import Finding, Report, first_of
 from trietok.files.formats import ADDITIONAL, TOKENIZER_CONFIG_FILE, is_id
-from trietok.files.json_files import read_json_object
 from trietok.text.added_tokens import AddedToken
 from trietok.text.vocabulary import Vocabulary
 
@@ -93,14 +93,13 @@ class AddedIds:
         return None
 
 
-def check_against_vocabulary(
+def clashes_with_vocabulary(
     ids: AddedIds, vocabulary: Vocabulary, path: str | os.PathLike[str]
-) -> None:
-    """Raise if an added token's id is another entry's line, or an entry is added under an id that
-    is not its.
+) -> Iterator[VocabularyError]:
+    """Yield an error for each added token with the id of another token of the vocabulary, and for
+    each token of the vocabulary that is added with another id.
 
-    A blank line is free for an added token. A token on two lines may be added under either of its
-    ids.
+    A blank line is free for an added token. A token on two lines may be added with either id.
     """
     entries, max_id = vocabulary.token_to_id, vocabulary.max_id
     for token_id, token in ids.decoder.items():
@@ -112,18 +111,17 @@ def check_against_vocabulary(
             continue
         source, own_id = ids.sources[token_id], entries.get(content)
         if line:
-            which = f"the id {token_id} of the added token {content!r} ({source})"
-            there = (
-                f"that of {line!r}, line {token_id + 1} of {path}; give the added token an id of"
-                " its own"
+            problem = (
+                f"the id {token_id} of the added token {content!r} ({source}) is that of {line!r},"
+                f" line {token_id + 1} of {path}; give the added token an id of its own"
             )
-            raise _clash(f"{which} is {there}", source, content, token_id)
-        if own_id is not None:
-            which = (
+            yield _clash(problem, source, content, token_id)
+        elif own_id is not None:
+            problem = (
                 f"the added token {content!r} has two ids: {token_id} ({source}) and {own_id}, line"
-                f" {own_id + 1}"
+                f" {own_id + 1} of {path}; keep one of them"
             )
-            raise _clash(f"{which} of {path}; keep one of them", source, content, token_id, own_id)
+            yield _clash(problem, source, content, token_id, own_id)
 
 
 def _clash(
@@ -132,17 +130,6 @@ def _clash(
     return VocabularyError(
         f"{source}: {message}", path=source, token=token, expected_id=expected, found_id=found
     )
-
-
-def take_config(ids: AddedIds, value: Any, source: str) -> None:
-    """tokenizer_config.json's `added_tokens_decoder`: id (a string, as JSON has it) → the six
-    fields.
-    """
-    if not isinstance(value, dict):
-        raise FileFormatError(
-            f"{source}: added_tokens_decoder should be an object id → token", path=source
-        )
-    take_tokens(ids, TOKENIZER_CONFIG_FILE, value, source)
 
 
 def entries_of(
@@ -175,65 +162,86 @@ def entries_of(
 
 
 def take_tokens(
-    ids: AddedIds, name: str, value: Any, source: str, special: Collection[str] = ()
+    ids: AddedIds,
+    name: str,
+    value: Any,
+    source: str,
+    report: Report,
+    special: Collection[str] = (),
 ) -> None:
-    """Add the tokens that a file holds; the first that is none, or clashes with another, raises."""
+    """Add the tokens that a file holds; report each that is not one, or that clashes with another.
+
+    Args:
+        ids: takes the tokens.
+        name: the name of the file, which tells its form; see `entries_of`.
+        value: what the file holds.
+        source: the path of the file.
+        report: gets the errors.
+        special: the contents that added_tokens.json, which has no flags, makes special tokens.
+    """
     for key, entry, place in entries_of(name, value, special):
         where = f"{source}: {place}"
-        clash = ids.add(
-            checked_id(key, where, source), checked_added_token(entry, where, source), source
-        )
+        try:
+            token_id = checked_id(key, where, source)
+            clash = ids.add(token_id, checked_added_token(entry, where, source), source)
+        except FileFormatError as error:
+            report(error)
+            continue
         if clash is not None:
-            raise clash.error()
+            report(clash.error())
 
 
-def take_added_tokens_file(
-    ids: AddedIds, found: Mapping[str, str], special: set[str], flags_count: bool = True
+def take_more_tokens(
+    ids: AddedIds, tokens: dict[str, Any], source: str, special: Collection[str], report: Report
 ) -> None:
-    """added_tokens.json: content → id. Beside an `added_tokens_decoder` it may only repeat what
-    that says.
-    """
-    if formats.ADDED_TOKENS_FILE not in found:
-        return
-    path = found[formats.ADDED_TOKENS_FILE]
-    tokens = read_json_object(path)
-    if not flags_count:
-        said = ids.ids
-        if set(map(type, tokens.values())) == {int} and tokens.items() <= said.items():
-            return
-        tokens = {
-            token: key
-            for token, key in tokens.items()
-            if type(key) is not int or said.get(token) != key
-        }
-    take_tokens(ids, formats.ADDED_TOKENS_FILE, tokens, path, special)
+    """Add the tokens of an added_tokens.json which an `added_tokens_decoder` lacks."""
+    known = ids.ids
+    if set(map(type, tokens.values())) == {int} and tokens.items() <= known.items():
+        return  # as transformers writes the two
+    more = {
+        token: key
+        for token, key in tokens.items()
+        if type(key) is not int or known.get(token) != key
+    }
+    ignored = [token for token in more if token not in known]
+    take_tokens(ids, formats.ADDED_TOKENS_FILE, more, source, report, special)
+    if ignored:
+        message = (
+            f"transformers ignores {first_of(ignored)}: added_tokens_decoder in"
+            f" {TOKENIZER_CONFIG_FILE} counts, and lacks it"
+        )
+        file = formats.ADDED_TOKENS_FILE
+        report(Finding("warning", "added-token-ignored", message, file, token=ignored[0]))
 
 
 def take_map_of_roles(
-    found: Mapping[str, str], arguments: dict[str, Any], kwargs: dict[str, Any]
+    content: dict[str, Any],
+    path: str,
+    arguments: dict[str, Any],
+    kwargs: dict[str, Any],
+    report: Report,
 ) -> None:
-    """special_tokens_map.json, which is used if there is no `added_tokens_decoder`, as before
-    transformers 4.34.
+    """Take the roles of special_tokens_map.json, which counts if there is no
+    `added_tokens_decoder`, as before transformers 4.34.
     """
-    if formats.SPECIAL_TOKENS_MAP_FILE in found:
-        path = found[formats.SPECIAL_TOKENS_MAP_FILE]
-        # This file sets roles and nothing else.
-        roles = {role: value for role, value in read_json_object(path).items() if is_role(role)}
-        for error in formats.wrong_settings(roles, path, object):
-            raise error
-        for role, value in roles.items():
-            if kwargs.get(role):
-                continue
-            if role == ADDITIONAL and isinstance(value, list):
-                tokens = list(arguments.get(ADDITIONAL) or ())
-                # Objects of flags in the config become tokens only later, so the same token may be
-                # listed twice.
-                for token in (_special_token(token, f"{path}: {role}", path) for token in value):
-                    if token not in tokens:
-                        tokens.append(token)
-                arguments[role] = tokens
-            else:
-                arguments[role] = _special_token(value, f"{path}: {role}", path)
+    # This file sets roles and nothing else.
+    roles = {role: value for role, value in content.items() if is_role(role)}
+    for role, error in formats.wrong_settings(dict(roles), path, object):
+        report(error)
+        del roles[role]
+    for role, value in roles.items():
+        if kwargs.get(role):
+            continue
+        if role == ADDITIONAL and isinstance(value, list):
+            tokens = list(arguments.get(ADDITIONAL) or ())
+            # Objects of flags in the config become tokens only later, so the same token may be
+            # listed twice.
+            for token in (_special_token(token, f"{path}: {role}", path) for token in value):
+                if token not in tokens:
+                    tokens.append(token)
+            arguments[role] = tokens
+        else:
+            arguments[role] = _special_token(value, f"{path}: {role}", path)
 
 
 def is_role(key: str) -> bool:

@@ -1,8 +1,7 @@
-"""Where the ids of a tokenizer are probably not those that its files mean: what loading warns of.
+"""What is doubtful about a tokenizer that was loaded: its ids are probably not those of its model.
 
-In: a tokenizer that has been loaded, and where its files are. Out: sentences. `trietok check` looks
-at more, and shares the rules that are here: each is cheap, and silent about the directories that
-people publish.
+Loading logs these findings, and `trietok check` lists them. They are cheap, and there are none for
+the directories that people publish.
 """
 
 from __future__ import annotations
@@ -13,9 +12,10 @@ from typing import Any
 
 from trietok.disk import entries_in, read_vocab_bytes, read_vocab_lines
 from trietok.errors import TrietokError
+from trietok.files.findings import Finding, first_of
 from trietok.files.formats import (
+    ADDITIONAL,
     CONFIG_FILE,
-    ROLES,
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
@@ -33,7 +33,7 @@ _SAMPLE = 1000  # entries: what they say is looked at in all
 _ODD_SHARE = 0.2  # of the entries
 _ODD = r"[▁Ġ\"']\S|.*\w[ \t,;|]"  # how the lines of other kinds of vocabularies look
 _IN_ODD = "▁Ġ\"' \t,;|"  # each of them has one of these
-_DOUBLED_SHARE = 0.01
+_DOUBLED_SHARE = 0.01  # of the tokens: more are another kind of file
 _LINES_AT_ONCE = 500
 _NAME = (
     r"(?i)(?:copy of )?([\w.-]+?)(?: ?\(\d+\)| - copy)?(\.(?:txt|json|jinja))(?: ?\(\d+\))?"
@@ -84,12 +84,11 @@ def role_named(token: str) -> str | None:
     )
 
 
-def near_names(directory: str, names: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Files whose names are almost those of a tokenizer's files: the name that is there, and the
-    one that is read.
+def near_names(directory: str, names: Collection[str]) -> Iterator[Finding]:
+    """Yield a finding for each file whose name is almost that of a tokenizer's file.
 
-    A name in other letters, which only some disks tell apart, is almost the same; and where there
-    is no file of the right name, so is one with what a browser or a download puts behind it.
+    Such a name differs in the case of letters. If there is no file of the right name, what a
+    browser or a download appends to it counts too.
     """
     there = {entry.name for entry in entries_in(directory)}
     by_lower = {name.lower(): name for name in names}
@@ -100,57 +99,69 @@ def near_names(directory: str, names: Collection[str]) -> Iterator[tuple[str, st
         match = re.fullmatch(_NAME, name)
         meant = by_lower.get((match[1] + match[2]).lower().replace(" ", "_")) if match else None
         if meant is not None and (name.lower() == meant.lower() or meant not in there):
-            yield name, meant
+            message = f"it is not read, since its name is not {meant}; rename it"
+            yield Finding("warning", "name-not-read", message, name)
 
 
 def doubts(
     tokenizer: Any,
     found: Mapping[str, str],
-    in_files: Mapping[str, int],
+    in_files: Collection[str],
     model: Mapping[str, Any],
     given: Collection[str],
-) -> Iterator[str]:
-    """What is doubtful about a tokenizer with a WordPiece vocabulary; O(entries) in the worst case,
-    mostly of 1,000.
+) -> Iterator[Finding]:
+    """Yield what is doubtful about a tokenizer with a WordPiece vocabulary.
+
+    O(entries) in the worst case, but mostly 1,000 of them are looked at.
 
     Args:
         tokenizer: it, just loaded.
         found: name of the file → its path.
-        in_files: the added tokens that the files hold, with their ids.
+        in_files: the added tokens that the files hold.
         model: what config.json holds.
         given: the settings that the caller has chosen.
     """
-    tokens = tokenizer.vocabulary.tokens
-    sample = [token for token in tokens[:: max(1, len(tokens) // _SAMPLE)] if token]
-    odd = token_of_other_kind(tokens)
-    source = TOKENIZER_FILE if TOKENIZER_FILE in found and VOCAB_FILE not in found else VOCAB_FILE
-    if odd is not None:
-        yield (
-            f"{source} holds {odd!r} and many more that are no tokens of WordPiece: it is another"
-            " kind of file"
-        )
-    yield from _about_case(tokenizer, sample, tokens, given)
-    doubled = len(tokens) - len(tokenizer.vocabulary.holes) - len(tokenizer.vocabulary.token_to_id)
-    roles = {
-        role: str(token) for role, token in tokenizer.special_tokens_map.items() if role in ROLES
-    }
-    if doubled > max(10, _DOUBLED_SHARE * len(tokens)):
-        yield f"{source} holds {doubled} tokens twice, and the later line of each is its id"
-    for role in roles.keys() - set(given):
-        yield from _about_role(tokenizer, role, roles[role], in_files, model.get(f"{role}_id"))
+    source = VOCAB_FILE if VOCAB_FILE in found or TOKENIZER_FILE not in found else TOKENIZER_FILE
+    yield from _about_vocabulary(tokenizer.vocabulary, source)
+    if "do_lower_case" not in given:
+        yield from _about_case(tokenizer)
+    for role, value in tokenizer.special_tokens_map.items():
+        if role not in given:
+            tokens = value if isinstance(value, list) else [value]
+            yield from _about_role(tokenizer, role, list(map(str, tokens)), in_files)
+    yield from model_token_ids(tokenizer, CONFIG_FILE, model, given)
     yield from _about_rows(tokenizer, model)
     if tokenizer.profile == "fast" and TOKENIZER_FILE in found and VOCAB_FILE in found:
         yield from _about_two_vocabularies(tokenizer, found[VOCAB_FILE])
     for name, value in getattr(tokenizer, "overridden", ()):
         if name not in given and TOKENIZER_FILE in found:
-            here = getattr(tokenizer.basic_tokenizer, name)
-            says = f"{here} counts, of {TOKENIZER_CONFIG_FILE} or by default"
-            yield f"{name} is {value} in {TOKENIZER_FILE}, and {says}"
+            here = as_json(getattr(tokenizer.basic_tokenizer, name))
+            message = (
+                f"{name} is {as_json(value)} here; {here} counts, of {TOKENIZER_CONFIG_FILE} or by"
+                " default"
+            )
+            yield Finding("warning", "tokenizer-json-setting", message, TOKENIZER_FILE)
 
 
-def token_of_other_kind(tokens: Sequence[str | None]) -> str | None:
+def as_json(value: Any) -> str:
+    """Return a setting as a file has it: `true`, `null`, or what it is."""
+    return {None: "null", True: "true", False: "false"}.get(value, repr(value))
+
+
+def _about_vocabulary(vocabulary: Any, source: str) -> Iterator[Finding]:
+    odd = _token_of_other_kind(vocabulary.tokens)
+    if odd is not None:
+        message = f"it holds {odd!r} and many more that are no tokens of WordPiece"
+        yield Finding("warning", "other-vocabulary", message, source, token=odd)
+    doubled = len(vocabulary.tokens) - len(vocabulary.holes) - len(vocabulary.token_to_id)
+    if doubled > max(10, _DOUBLED_SHARE * len(vocabulary.tokens)):
+        message = f"it holds {doubled} tokens twice, and the later line of each is its id"
+        yield Finding("warning", "other-vocabulary", message, source)
+
+
+def _token_of_other_kind(tokens: Sequence[str | None]) -> str | None:
     """Return a token that WordPiece does not have, if many of the tokens are so; else None."""
-    sample = [token for token in tokens[:: max(1, len(tokens) // _SAMPLE)] if token]
+    sample = _sample(tokens)
     fewest = max(10, _ODD_SHARE * len(sample))
     # of most vocabularies, the pattern need not be compiled
     if sum(map("".join(sample).count, _IN_ODD)) <= fewest:
@@ -159,62 +170,93 @@ def token_of_other_kind(tokens: Sequence[str | None]) -> str | None:
     return odd[0] if len(odd) > fewest else None
 
 
-def words_among(tokens: Iterable[str | None]) -> Iterator[str]:
-    """The words and pieces of words among tokens, without the prefix that continues a word: letters
-    only.
-    """
+def _sample(tokens: Sequence[str | None]) -> list[str]:
+    return [token for token in tokens[:: max(1, len(tokens) // _SAMPLE)] if token]
+
+
+def _words_among(tokens: Iterable[str | None]) -> Iterator[str]:
+    """Yield the words and pieces of words among tokens, without `##`: those of letters only."""
     for token in tokens:
         word = (token or "").removeprefix("##")
         if word.isalpha():
             yield word
 
 
-def _about_case(
-    tokenizer: Any, sample: list[str], tokens: Iterable[str | None], given: Collection[str]
-) -> Iterator[str]:
-    lowers = getattr(getattr(tokenizer, "basic_tokenizer", None), "do_lower_case", None)
-    if (
-        "do_lower_case" in given
-        or lowers is None
-        or case_of(words_among(sample))[0] is not (not lowers)
-    ):
+def _about_case(tokenizer: Any) -> Iterator[Finding]:
+    basic, tokens = getattr(tokenizer, "basic_tokenizer", None), tokenizer.vocabulary.tokens
+    lowers = getattr(basic, "do_lower_case", None)
+    if lowers is None or case_of(_words_among(_sample(tokens)))[0] is not (not lowers):
         return
-    told, said = case_of(words_among(tokens))
-    if told is (not lowers):
-        yield f"{said}, and do_lower_case is {lowers}; do_lower_case={not lowers} is probably meant"
+    lowered, reason = case_of(_words_among(tokens))
+    if lowered is (not lowers):
+        message = (
+            f"{reason}, and do_lower_case is {lowers}; do_lower_case={not lowers} is probably meant"
+        )
+        yield Finding("warning", "vocabulary-case", message, TOKENIZER_CONFIG_FILE)
 
 
 def _about_role(
-    tokenizer: Any, role: str, token: str, in_files: Mapping[str, int], in_model: Any
-) -> Iterator[str]:
-    token_id = tokenizer.convert_tokens_to_ids(token)
-    if role in ("cls_token", "sep_token", "pad_token"):
-        if role_named(token) not in (None, role):
-            yield f"the {role} is {token}, which by its name is the {role_named(token)}"
+    tokenizer: Any, role: str, tokens: list[str], in_files: Collection[str]
+) -> Iterator[Finding]:
+    for token in tokens:
+        token_id = tokenizer.convert_tokens_to_ids(token)
+        known: dict[str, Any] = {"token": token, "token_id": token_id, "role": role}
+        is_used = role in ("cls_token", "sep_token", "pad_token")
+        named = role_named(token)
+        if named not in (None, role) and (is_used or role == "mask_token"):
+            message = f"the {role} is {token!r}, which by its name is the {named}"
+            yield Finding("warning", "role-exchanged", message, TOKENIZER_CONFIG_FILE, **known)
         if token not in tokenizer.vocabulary and token not in in_files:
-            yield (
-                f"the {role} {token} is in no file; it is added as id {token_id}, for which no"
+            message = (
+                f"the {role} {token!r} is in no file; it is added as id {token_id}, for which no"
                 " model is trained"
             )
-    if type(in_model) is int and in_model != token_id:
-        yield (
-            f"{role}_id is {in_model} in {CONFIG_FILE}, and the {role} {token} has the id"
-            f" {token_id}"
-        )
+            yield Finding("warning" if is_used else "note", "special-missing", message, **known)
 
 
-def _about_rows(tokenizer: Any, model: Mapping[str, Any]) -> Iterator[str]:
+def model_token_ids(
+    tokenizer: Any, file: str, config: Mapping[str, Any], given: Collection[str] = ()
+) -> Iterator[Finding]:
+    """Yield a finding for each role whose token has another id than a configuration says."""
+    for role, value in tokenizer.special_tokens_map.items():
+        known_id = config.get(f"{role}_id")
+        if role in given or role == ADDITIONAL or known_id is None or isinstance(known_id, list):
+            continue
+        token, token_id = str(value), tokenizer.convert_tokens_to_ids(str(value))
+        if type(known_id) is not int or known_id != token_id:
+            message = (
+                f"{role}_id is {known_id!r:.60}, and the {role} {token!r} has the id {token_id}"
+            )
+            yield Finding(
+                "warning",
+                "model-token-id",
+                message,
+                file,
+                token=token,
+                token_id=token_id,
+                role=role,
+            )
+
+
+def _about_rows(tokenizer: Any, model: Mapping[str, Any]) -> Iterator[Finding]:
     rows, needed = model.get("vocab_size"), tokenizer.max_id + 1
     if type(rows) is not int or rows < 1 or rows == needed:
         return
-    says = (
-        f"{CONFIG_FILE} gives the model {rows} rows (vocab_size), and the tokenizer has"
-        f" {needed} ids"
-    )
+    message = f"vocab_size is {rows}, and the tokenizer has {needed} ids"
     if rows < needed:
-        yield f"{says}: the last have no row"
-    elif not is_padded(rows, needed):
-        yield f"{says}: the vocabulary lacks lines, or is that of another model"
+        ids = tokenizer.get_vocab().items()
+        past = [(token, token_id) for token, token_id in ids if token_id >= rows]
+        if past:
+            token, token_id = past[0]
+            tokens = first_of([token for token, _ in past])
+            message += f"; there is no embedding row for {tokens}"
+            known: dict[str, Any] = {"token": token, "token_id": token_id}
+            yield Finding("error", "id-past-model", message, CONFIG_FILE, **known)
+    elif is_padded(rows, needed):
+        yield Finding("note", "model-larger", f"{message}; the rest is padding", CONFIG_FILE)
+    else:
+        message += ": the vocabulary lacks lines, or is that of another model"
+        yield Finding("warning", "model-larger", message, CONFIG_FILE)
 
 
 def _are_lines(tokens: list[str], raw: bytes) -> bool:
@@ -230,30 +272,27 @@ def _are_lines(tokens: list[str], raw: bytes) -> bool:
     return place == len(raw)
 
 
-def _about_two_vocabularies(tokenizer: Any, path: str) -> Iterator[str]:
-    """Whether vocab.txt has the tokens of the tokenizer.json that was read; mostly one comparison
-    of bytes.
-    """
+def _about_two_vocabularies(tokenizer: Any, path: str) -> Iterator[Finding]:
+    """Compare vocab.txt with the tokenizer.json that was read; mostly one comparison of bytes."""
     tokens = tokenizer.vocabulary.tokens
     try:
         if not tokenizer.vocabulary.holes and _are_lines(tokens, read_vocab_bytes(path)):
             return
         lines = read_vocab_lines(path)
     except (TrietokError, OSError) as error:
-        yield f"{error}; {TOKENIZER_FILE} is read in its place"
+        message = f"{error}; {TOKENIZER_FILE} is read in its place"
+        yield Finding("warning", "tokenizer-json-differs", message)
         return
-    ids, known = (
-        {line: token_id for token_id, line in enumerate(lines) if line},
-        tokenizer.get_vocab(),
-    )
+    ids = {line: token_id for token_id, line in enumerate(lines) if line}
+    known = tokenizer.get_vocab()
     other = [token for token, token_id in ids.items() if known.get(token) != token_id]
     other += [token for token in tokenizer.vocabulary.token_to_id if token not in ids]
     if other:
-        says = (
-            f"{len(other)} tokens have other ids in {VOCAB_FILE} or stand in one of the two only,"
-            f" such as {other[0]!r}"
+        message = (
+            f"tokens have other ids in {VOCAB_FILE}, or only one of the two files has them:"
+            f" {first_of(other)}; {TOKENIZER_FILE} counts"
         )
-        yield (
-            f"{TOKENIZER_FILE} and {VOCAB_FILE} are of different models: {says}; {TOKENIZER_FILE}"
-            " counts"
+        known_ids: dict[str, Any] = {"token_id": known.get(other[0]), "other_id": ids.get(other[0])}
+        yield Finding(
+            "error", "tokenizer-json-differs", message, TOKENIZER_FILE, token=other[0], **known_ids
         )

@@ -145,8 +145,8 @@ _TOKEN = (
 
 def wrong_settings(
     settings: Mapping[str, Any], path: str | os.PathLike[str], kind: type
-) -> Iterator[FileFormatError]:
-    """An error for each invalid setting; null is always valid, and so are unknown keys.
+) -> Iterator[tuple[str, FileFormatError]]:
+    """Yield each invalid setting with its error; null is always valid, and so are unknown keys.
 
     `kind` is the class to be made, and the names of its methods cannot be settings; `path` is for
     the errors.
@@ -154,7 +154,7 @@ def wrong_settings(
     for key, value in settings.items():
         problem = _wrong(key, value, kind)
         if problem:
-            yield FileFormatError(f"{path}: {problem}", path=path)
+            yield key, FileFormatError(f"{path}: {problem}", path=path)
 
 
 def _wrong(key: str, value: Any, kind: type) -> str:
@@ -208,6 +208,10 @@ SPECIAL_TOKENS_MAP_FILE = "special_tokens_map.json"
 TOKENIZER_CONFIG_FILE = "tokenizer_config.json"
 TOKENIZER_FILE = "tokenizer.json"
 CHAT_TEMPLATE_FILE = "chat_template.jinja"
+TOKENIZER_FILES = (
+    *(VOCAB_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE),
+    *(TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, CHAT_TEMPLATE_FILE),
+)
 CHAT_TEMPLATE_FOLDER = "additional_chat_templates"  # of those with other names
 CONFIG_FILE = "config.json"  # the model's, not the tokenizer's
 BPE_VOCAB_FILE, MERGES_FILE = "vocab.json", "merges.txt"

@@ -3,9 +3,9 @@
 In: a tokenizer class and a name: a directory, a file, a built-in vocabulary or a name on the hub.
 Out: a tokenizer.
 
-What a file says is read here alone: loading raises the first problem, `trietok check` goes on and
-lists them all. Nothing in a directory is executed: the files are text and JSON, `auto_map` is kept
-and never followed, and no path written in a file is opened.
+What a file says is read here alone. Loading raises the first error and logs what is doubtful;
+`trietok check` passes `report` and lists all of it. Nothing in a directory is executed: the files
+are text and JSON, `auto_map` is kept and never followed, and no path written in a file is opened.
 """
 
 from __future__ import annotations
@@ -19,29 +19,28 @@ from itertools import count
 from typing import Any
 
 from trietok.disk import contents_read, reading_from
-from trietok.errors import (
-    FileError,
-    FileFormatError,
-    InputTypeError,
-    InterruptedSaveError,
-    SpecialTokenError,
-    VocabularyError,
-)
+from trietok.errors import FileError, FileFormatError, InputTypeError, InterruptedSaveError
 from trietok.files import formats, kinds
 from trietok.files.added_ids import (
     AddedIds,
-    check_against_vocabulary,
+    clashes_with_vocabulary,
     contents_of_roles,
     is_role,
-    take_added_tokens_file,
-    take_config,
     take_map_of_roles,
+    take_more_tokens,
     take_tokens,
     token_objects,
 )
 from trietok.files.directory import read_together, versions_of, without_hashes
 from trietok.files.doubts import doubts, near_names
-from trietok.files.formats import ADDITIONAL, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE
+from trietok.files.findings import OF_FILES, Finding, Report, attempt, raise_or_log
+from trietok.files.formats import (
+    ADDITIONAL,
+    TOKENIZER_CONFIG_FILE,
+    TOKENIZER_FILE,
+    TOKENIZER_FILES,
+    VOCAB_FILE,
+)
 from trietok.files.json_files import read_json_object
 from trietok.files.model_files import ModelFiles, find_files
 from trietok.files.tokenizer_json import ReadFile
@@ -68,39 +67,32 @@ _OF_LOADING = (
     *("tokenizer_type", "from_slow", "tokenizer_object", "name_or_path", *_IGNORED_OPTIONS),
 )
 
-# What has been said, and the directories of which it has been, or need not be, that their
-# tokenizer.json has other ids.
-_SAID: set[str] = set()
-_FILES = (
-    VOCAB_FILE,
-    TOKENIZER_FILE,
-    TOKENIZER_CONFIG_FILE,
-    formats.SPECIAL_TOKENS_MAP_FILE,
-    formats.ADDED_TOKENS_FILE,
-)
-_SIDE_FILES = (
-    *(formats.ADDED_TOKENS_FILE, formats.SPECIAL_TOKENS_MAP_FILE, TOKENIZER_CONFIG_FILE),
-    *(TOKENIZER_FILE, formats.CHAT_TEMPLATE_FILE),
-)
-TOKENIZER_FILES = (VOCAB_FILE, *_SIDE_FILES)
-_OF_FILES = (FileError, FileFormatError, SpecialTokenError, VocabularyError)
+# The directories whose slow tokenizer was asked for, or was warned about.
+_KNOWN_AS_SLOW: set[str] = set()
 
 
 def load(
     cls: Any,
     name: str | os.PathLike[str],
-    *init_inputs: Any,
+    init_inputs: tuple[Any, ...],
     hub_options: dict[str, Any],
-    **kwargs: Any,
+    kwargs: dict[str, Any],
+    report: Report | None = None,
 ) -> Any:
-    """`cls.from_pretrained(name, ...)`."""
+    """Return `cls.from_pretrained(name, *init_inputs, **hub_options, **kwargs)`.
+
+    `report` gets each problem in the files: an error, or a finding. If it returns after an error,
+    loading goes on without the value at fault; if no tokenizer can be made, None is returned.
+    Without `report`, the first error is raised, and findings are logged.
+    """
     if not isinstance(name, (str, os.PathLike)):
         raise InputTypeError(
             f"a tokenizer is named by a str or a path, not {name!r:.60}", value=name
         )
     name = os.fspath(name)
+    is_quiet, report = report is not None, report or raise_or_log(name)
     subfolder, name_or_path = _take_options(cls, hub_options, kwargs, name)
-    own_files = dict.fromkeys((*cls.vocab_files_names.values(), *_SIDE_FILES))
+    own_files = dict.fromkeys((*cls.vocab_files_names.values(), *TOKENIZER_FILES))
     directory = os.path.join(name, subfolder or "")
 
     def find(names: Iterable[str]) -> ModelFiles:
@@ -114,18 +106,20 @@ def load(
             place = next((os.path.dirname(path) for path in files.found.values()), "")
         for number in count():
             before = versions_of(place, own_files)
-            with reading_directory(place, own_files, again=number > 0) as names:
+            with reading_directory(place, own_files, number > 0, report) as names:
                 files = find(names) if place == directory else files
-                options = dict(kwargs)
+                if not is_quiet:
+                    _say_profile(cls, directory, files)
                 tokenizer = _load_once(
-                    cls, name, directory, files, find, init_inputs, options, name_or_path
+                    *(cls, name, directory, files, find, init_inputs, dict(kwargs), name_or_path),
+                    report=report,
                 )
             # The __init__ of a user's class may open files by itself, during a save.
             if not is_own_init or versions_of(place, own_files) == before:
                 return tokenizer
     except InterruptedSaveError:
         raise
-    except _OF_FILES:
+    except OF_FILES:
         # What comes from the hub lies together in its cache.
         place = next((os.path.dirname(path) for path in files.found.values()), directory)
         _refuse_other_kind(cls, directory.rstrip(os.sep), place.rstrip(os.sep))
@@ -134,17 +128,17 @@ def load(
 
 @contextlib.contextmanager
 def reading_directory(
-    directory: str, file_names: Iterable[str], again: bool = False
+    directory: str, file_names: Iterable[str], again: bool = False, report: Report | None = None
 ) -> Iterator[list[str]]:
     """Read the files of a directory together, and have what the block reads come from there.
 
-    A save by another process does not change what the block reads. Files that were not saved
-    together are named in a warning.
+    A save by another process does not change what the block reads.
 
     Args:
         directory: a directory; nothing is read for any other path.
         file_names: the names of the files.
         again: whether to read the files even if a surrounding block has read them.
+        report: gets a finding for each file that changed after the save; None logs it.
 
     Yields:
         The names, with those of chat templates.
@@ -161,8 +155,13 @@ def reading_directory(
                 where = directory.rstrip(os.sep)
                 raise FileError(f"the directory {where} is empty: it has no tokenizer", path=where)
             contents = read_together(directory, names)
-            if contents.changed:
-                _say_changed(directory.rstrip(os.sep), contents.changed)
+            for name in contents.changed:
+                message = (
+                    f"it changed after the save that wrote {TOKENIZER_CONFIG_FILE}; if you changed"
+                    " it, save the tokenizer again; if not, copy all files again"
+                )
+                finding = Finding("warning", "file-changed", message, name)
+                (report or raise_or_log(directory.rstrip(os.sep)))(finding)
             files = contents.files.items()
             stack.enter_context(
                 reading_from({os.path.join(directory, name): content for name, content in files})
@@ -178,15 +177,6 @@ def _is_empty(directory: str) -> bool:
             return next(entries, None) is None
     except PermissionError:  # its names may not be listed
         return False
-
-
-def _say_changed(directory: str, names: list[str]) -> None:
-    one = len(names) == 1
-    say_once(
-        f"{directory}: {', '.join(names)} changed after the save that wrote"
-        f" {TOKENIZER_CONFIG_FILE}; if you changed {'it' if one else 'them'}, save the tokenizer"
-        " again; if not, copy all files again"
-    )
 
 
 def _take_options(
@@ -208,39 +198,24 @@ def _take_options(
 
 
 def loads_knowingly(name: str | os.PathLike[str], subfolder: str | None = None) -> None:
-    """Leave unsaid that a slow class is not what `AutoTokenizer` takes: whoever loads it next has
-    asked for it.
-    """
-    _SAID.add(os.path.join(name, subfolder or ""))
+    """Do not warn that `AutoTokenizer` takes the fast class: the slow one was asked for."""
+    _KNOWN_AS_SLOW.add(os.path.join(name, subfolder or ""))
 
 
-@contextlib.contextmanager
-def unsaid() -> Iterator[None]:
-    """What is said within is said again later: it is kept from the log, as the messages of a check
-    are.
-    """
-    before = set(_SAID)
-    try:
-        yield
-    finally:
-        _SAID.intersection_update(before)
-
-
-def say_once(message: str) -> None:
-    """Log a warning about files; the same one is said once in a process."""
-    if message not in _SAID:
-        _SAID.add(message)
-        logger.warning("%s", message)
-
-
-def _say_profile(cls: Any, directory: str, asks: str) -> None:
-    """Say once that a slow class reads what `AutoTokenizer` reads with the fast profile."""
+def _say_profile(cls: Any, directory: str, files: ModelFiles) -> None:
+    """Warn once that a slow class reads what `AutoTokenizer` reads with the fast class."""
+    if TOKENIZER_FILE in files.found:
+        asks = TOKENIZER_FILE
+    elif TOKENIZER_CONFIG_FILE in files.found:
+        asks = str(read_json_object(files.found[TOKENIZER_CONFIG_FILE]).get("tokenizer_class"))
+    else:
+        return
     is_for_it = (
         cls.profile == "slow"
         and [*_own_names(cls)][-1].removesuffix("Tokenizer") in formats.WORDPIECE_FAMILY
     )
-    if is_for_it and asks.endswith((TOKENIZER_FILE, "Fast")) and directory not in _SAID:
-        _SAID.add(directory)
+    if is_for_it and asks.endswith((TOKENIZER_FILE, "Fast")) and directory not in _KNOWN_AS_SLOW:
+        _KNOWN_AS_SLOW.add(directory)
         where, other = (
             directory.rstrip(os.sep),
             "which differ for some texts; AutoTokenizer takes the profile that the",
@@ -261,12 +236,12 @@ def _load_once(
     inputs: tuple[Any, ...],
     kwargs: dict[str, Any],
     given: str,
+    report: Report,
 ) -> Any:
-    source = files.found.get(TOKENIZER_CONFIG_FILE)
-    config = {} if source is None else without_hashes(read_json_object(source))
-    if source is not None and VERSIONED in config:
-        files = _with_fast_file(files, fast_file_of(config.pop(VERSIONED), source), find)
-    arguments, ids = _arguments(cls, directory, files, config, kwargs)
+    config = without_hashes(_object_in(files, TOKENIZER_CONFIG_FILE, report))
+    if VERSIONED in config:
+        files = _with_fast_file(files, config.pop(VERSIONED), find, report)
+    arguments, ids = _arguments(cls, files, config, kwargs, report)
     # The vocabulary is that of the directory or one that the caller names; a path that a file names
     # has been dropped.
     for argument, vocabulary_path in _vocabulary_paths(
@@ -282,45 +257,65 @@ def _load_once(
         if arguments.get("from_slow") or not has_json:
             arguments = cls.settled_by_slow(arguments)
     saved_inputs = arguments.pop("init_inputs", None) or ()
-    try:
-        tokenizer = cls(*(inputs or saved_inputs), **arguments, name_or_path=given)
-    except FileFormatError as error:
-        if arguments.get("vocab_file") != files.found.get(TOKENIZER_FILE, ""):
-            raise
-        there = f"it has {TOKENIZER_FILE}, but {error}"
-        raise FileError(
-            f"{name} has no {VOCAB_FILE}, which {cls.__name__} needs; {there}", path=name
-        ) from error
+
+    def make() -> Any:
+        try:
+            return cls(*(inputs or saved_inputs), **arguments, name_or_path=given)
+        except FileFormatError as error:
+            if arguments.get("vocab_file") != files.found.get(TOKENIZER_FILE, ""):
+                raise
+            there = f"it has {TOKENIZER_FILE}, but {error}"
+            raise FileError(
+                f"{name} has no {VOCAB_FILE}, which {cls.__name__} needs; {there}", path=name
+            ) from error
+
+    tokenizer = attempt(report, make, otherwise=None)
+    if tokenizer is None:
+        return None
     if isinstance(getattr(tokenizer, "vocabulary", None), Vocabulary):
         vocabulary_path = next(
             arguments[argument] for argument in cls.vocab_files_names if argument in arguments
         )
-        check_against_vocabulary(ids, tokenizer.vocabulary, vocabulary_path)
-        _check_slots(tokenizer.vocabulary, arguments.get(formats.RECORD) or {}, files)
-    _take_what_is_beside(tokenizer, directory, files, ids, given, kwargs)
+        for error in clashes_with_vocabulary(ids, tokenizer.vocabulary, vocabulary_path):
+            report(error)
+        _check_slots(tokenizer.vocabulary, arguments.get(formats.RECORD) or {}, files, report)
+    _take_what_is_beside(tokenizer, directory, files, ids, kwargs, report)
     return tokenizer
 
 
+def _object_in(files: ModelFiles, name: str, report: Report) -> dict[str, Any]:
+    """Return the object of a JSON file; an empty one if there is no such file."""
+    path = files.found.get(name)
+    return {} if path is None else attempt(report, read_json_object, path, otherwise={})
+
+
 def _with_fast_file(
-    files: ModelFiles, file: str, find: Callable[[Iterable[str]], ModelFiles]
+    files: ModelFiles, names: Any, find: Callable[[Iterable[str]], ModelFiles], report: Report
 ) -> ModelFiles:
-    """The files, with the tokenizer.json that tokenizer_config.json names."""
+    """Return the files, with the tokenizer.json that tokenizer_config.json names."""
+    source = files.found[TOKENIZER_CONFIG_FILE]
+    file = attempt(report, fast_file_of, names, source, otherwise=TOKENIZER_FILE)
     others, named = dict(files.found), find([file]).found
     others.pop(TOKENIZER_FILE, None)
+    if file != TOKENIZER_FILE:
+        message = f"for {VERSIONED}, transformers 4 reads {file!r:.80} as {TOKENIZER_FILE}"
+        message += "" if file in named else ", which does not exist"
+        report(Finding("warning", "tokenizer-json-version", message, TOKENIZER_CONFIG_FILE))
     return files._replace(
         found={**others, **({TOKENIZER_FILE: named[file]} if file in named else {})}
     )
 
 
-def _check_slots(vocabulary: Vocabulary, record: Mapping[str, Any], files: ModelFiles) -> None:
-    """Raise where a slot was given to a token that the vocabulary does not hold."""
+def _check_slots(
+    vocabulary: Vocabulary, record: Mapping[str, Any], files: ModelFiles, report: Report
+) -> None:
+    """Report slots that were given to tokens that the vocabulary does not hold."""
     for slot, token in record.get("assigned_unused", {}).items():
         if token not in vocabulary:
             path = files.found.get(TOKENIZER_CONFIG_FILE, TOKENIZER_CONFIG_FILE)
             which = f"{slot!r} became {token!r}, which is not in the vocabulary"
-            raise FileFormatError(
-                f"{path}: {formats.RECORD}.assigned_unused says {which}", path=path
-            )
+            message = f"{path}: {formats.RECORD}.assigned_unused says {which}"
+            report(FileFormatError(message, path=path))
 
 
 def _take_what_is_beside(
@@ -328,10 +323,10 @@ def _take_what_is_beside(
     directory: str,
     files: ModelFiles,
     ids: AddedIds,
-    given: str,
     kwargs: Mapping[str, Any],
+    report: Report,
 ) -> None:
-    """Keep what files say of lengths and of the model; log what is doubtful."""
+    """Keep what files say of lengths and of the model; report what is doubtful."""
     json = files.found.get(TOKENIZER_FILE) or files.single_file or ""
     if (
         json.endswith(".json")
@@ -339,19 +334,17 @@ def _take_what_is_beside(
         and hasattr(tokenizer, "padding_in_file")
     ):
         tokenizer._take_lengths_of(json, ids.tokenizer_json)
-    model_config, model = os.path.join(directory, formats.CONFIG_FILE), {}
+    model: dict[str, Any] = {}
+    model_config = os.path.join(directory, formats.CONFIG_FILE)
     if os.path.isfile(model_config):  # in a local directory; it is not worth a request to the hub
-        model = read_json_object(model_config)
+        model = attempt(report, read_json_object, model_config, otherwise={})
         rows = model.get("vocab_size")
         tokenizer.config_rows = rows if type(rows) is int else None
-    for there, meant in near_names(directory, _FILES):
-        say_once(
-            f"{os.path.join(directory, there)} is not read, since its name is not {meant}; rename"
-            " one of them"
-        )
+    for finding in near_names(directory, TOKENIZER_FILES):
+        report(finding)
     if hasattr(tokenizer, "wordpiece_tokenizer") and isinstance(tokenizer.vocabulary, Vocabulary):
-        for doubt in doubts(tokenizer, files.found, ids.ids, model, kwargs):
-            say_once(f"{given}: {doubt}")
+        for finding in doubts(tokenizer, files.found, ids.ids, model, kwargs):
+            report(finding)
 
 
 def _refuse_other_kind(cls: Any, path: str, place: str) -> None:
@@ -426,8 +419,8 @@ def _vocabulary_paths(cls: Any, name: str, files: ModelFiles) -> dict[str, str]:
 
 def _elsewhere(name: str, names: Collection[str]) -> str:
     """The end of a message about a file that is missing: where another is that may be it."""
-    for there, meant in near_names(name, names):
-        return f"; {there} is not read: rename it to {meant}, if it is that"
+    for finding in near_names(name, names):
+        return f"; {finding.file}: {finding.message}"
 
     for folder in kinds.tokenizer_folders(name):
         return f"; its folder {folder} has a tokenizer: subfolder={folder!r}"
@@ -495,18 +488,20 @@ def fast_file_of(names: Any, source: str | os.PathLike[str]) -> str:
 
 
 def _arguments(
-    cls: Any, directory: str, files: ModelFiles, config: dict[str, Any], kwargs: dict[str, Any]
+    cls: Any,
+    files: ModelFiles,
+    config: dict[str, Any],
+    kwargs: dict[str, Any],
+    report: Report,
 ) -> tuple[dict[str, Any], AddedIds]:
-    """The arguments for the class, from the files and the caller; those of the caller override the
-    files.
-    """
+    """Return the arguments for the class; those of the caller override the files."""
     arguments: dict[str, Any] = {}
     saved_class = kwargs.get("tokenizer_class")
     if TOKENIZER_CONFIG_FILE in files.found:
         source, arguments = files.found[TOKENIZER_CONFIG_FILE], config
         saved_class = kwargs.get("tokenizer_class", arguments.pop("tokenizer_class", None))
         if saved_class is not None:
-            _check_class(cls, str(saved_class), source)
+            attempt(report, _check_class, cls, str(saved_class), source, otherwise=None)
         # Paths on the machine that saved the tokenizer. They are not opened here: the directory has
         # its own files.
         says_null = (
@@ -517,34 +512,19 @@ def _arguments(
             arguments.pop(key, None)
         if says_null:  # null instead of a path: tokenizer.json is not to be read
             arguments["tokenizer_file"] = None
-        for error in formats.wrong_settings(arguments, source, cls):
-            raise error
+        for key, error in formats.wrong_settings(dict(arguments), source, cls):
+            report(error)
+            del arguments[key]
         formats.refuse_paths(
             {key: value for key, value in arguments.items() if key not in kwargs}, source
         )
-    _say_profile(
-        cls, directory, TOKENIZER_FILE if TOKENIZER_FILE in files.found else str(saved_class)
-    )
     templates = formats.read_templates(files.found)
     if templates is not None:  # those of the config are of an older format
         arguments["chat_template"] = templates
     kwargs.pop("tokenizer_class", None)
     arguments.update(kwargs)
     said = files.found.get(TOKENIZER_CONFIG_FILE, "added_tokens_decoder")
-    ids = AddedIds()
-    if "added_tokens_decoder" in arguments:
-        take_config(ids, arguments["added_tokens_decoder"], said)
-        take_added_tokens_file(
-            ids, files.found, contents_of_roles(cls, arguments), flags_count=False
-        )
-    else:
-        take_map_of_roles(files.found, arguments, kwargs)
-        take_added_tokens_file(ids, files.found, contents_of_roles(cls, arguments))
-        if TOKENIZER_FILE in files.found:
-            source = files.found[TOKENIZER_FILE]
-            ids.tokenizer_json = read_json_object(source)
-            tokens = formats.added_tokens_of_tokenizer_json(ids.tokenizer_json, source)
-            take_tokens(ids, TOKENIZER_FILE, tokens, source)
+    ids = _added_ids(cls, files, arguments, kwargs, report)
     for role in filter(is_role, arguments):
         arguments[role] = token_objects(arguments[role], f"{said}: {role}", said)
     # A role's token has the flags it was added with. added_tokens.json has no flags: with it the
@@ -556,6 +536,44 @@ def _arguments(
             arguments[role] = ids.decoder[token_id]
     arguments["added_tokens_decoder"] = ids.decoder
     return arguments, ids
+
+
+def _added_ids(
+    cls: Any,
+    files: ModelFiles,
+    arguments: dict[str, Any],
+    kwargs: dict[str, Any],
+    report: Report,
+) -> AddedIds:
+    """Return the added tokens of the files. Without an `added_tokens_decoder`, the roles of
+    special_tokens_map.json become arguments.
+    """
+    ids = AddedIds()
+    added_file = files.found.get(formats.ADDED_TOKENS_FILE, "")
+    added = _object_in(files, formats.ADDED_TOKENS_FILE, report)
+    if "added_tokens_decoder" in arguments:
+        decoder = arguments["added_tokens_decoder"]
+        said = files.found.get(TOKENIZER_CONFIG_FILE, "added_tokens_decoder")
+        if not isinstance(decoder, dict):
+            message = f"{said}: added_tokens_decoder should be an object id → token"
+            report(FileFormatError(message, path=said))
+            decoder = {}
+        take_tokens(ids, TOKENIZER_CONFIG_FILE, decoder, said, report)
+        take_more_tokens(ids, added, added_file, contents_of_roles(cls, arguments), report)
+    else:
+        source = files.found.get(formats.SPECIAL_TOKENS_MAP_FILE, "")
+        roles = _object_in(files, formats.SPECIAL_TOKENS_MAP_FILE, report)
+        take_map_of_roles(roles, source, arguments, kwargs, report)
+        special = contents_of_roles(cls, arguments)
+        take_tokens(ids, formats.ADDED_TOKENS_FILE, added, added_file, report, special)
+        if TOKENIZER_FILE in files.found:
+            source = files.found[TOKENIZER_FILE]
+            ids.tokenizer_json = attempt(report, read_json_object, source, otherwise=None)
+            if ids.tokenizer_json is not None:
+                read = formats.added_tokens_of_tokenizer_json
+                tokens = attempt(report, read, ids.tokenizer_json, source, otherwise=[])
+                take_tokens(ids, TOKENIZER_FILE, tokens, source, report)
+    return ids
 
 
 def paths_in_files(cls: Any) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from trietok.disk import read_vocab_bytes
 from trietok.errors import InputError, InputTypeError, TokenizerClassError
+from trietok.files.findings import say_once
 from trietok.files.formats import (
     ANY_KIND,
     CONFIG_FILE,
@@ -20,6 +21,7 @@ from trietok.files.formats import (
     RECIPE_CLASS,
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
+    TOKENIZER_FILES,
     VOCAB_FILE,
 )
 from trietok.files.json_files import read_json_object
@@ -29,7 +31,7 @@ from trietok.files.kinds import (
     is_wordpiece,
     other_kind,
 )
-from trietok.files.load import TOKENIZER_FILES, loads_knowingly, reading_directory, say_once
+from trietok.files.load import loads_knowingly, reading_directory
 from trietok.files.model_files import BUILT_IN_NAMES, find_files
 from trietok.inputs.profiles import Profile
 from trietok.tokenizer.bert_japanese import BertJapaneseTokenizer

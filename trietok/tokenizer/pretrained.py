@@ -205,9 +205,7 @@ class PreTrainedTokenizer(
             "revision": revision,
         }
 
-        tokenizer: Self = load(
-            cls, pretrained_model_name_or_path, *init_inputs, hub_options=hub_options, **kwargs
-        )
+        tokenizer: Self = load(cls, pretrained_model_name_or_path, init_inputs, hub_options, kwargs)
         return tokenizer
 
     def class_to_save(self) -> dict[str, Any]:

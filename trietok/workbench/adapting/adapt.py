@@ -47,7 +47,7 @@ from trietok.workbench.adapting.row_initialization import (
 )
 from trietok.workbench.adapting.row_plan import RowPlan
 from trietok.workbench.adapting.tokens_of_texts import TokensOfTexts, tokens_of
-from trietok.workbench.checking.check import checked_facts
+from trietok.workbench.checking.check import check_and_load
 from trietok.workbench.comparing.compare import compare
 from trietok.workbench.read_again import checked, read_again
 from trietok.workbench.suggesting.suggest import suggest_tokens
@@ -351,14 +351,14 @@ def _verify(
     before: BertTokenizer, plan: RowPlan, terms: AddedTerms, directory: os.PathLike[str]
 ) -> None:
     """Raise where a new directory has faults, or its tokenizer is not the one that was planned."""
-    report, facts = checked_facts(directory, with_fast=has_tokenizer_json(directory))
-    if not report.ok:
+    report, loaded = check_and_load(directory, with_fast=has_tokenizer_json(directory))
+    if loaded is None or not report.ok:
         raise VocabularyError(
             f"what was written has faults, and is taken away again: {report.errors[0].message}; if"
             " `leave` (--leave) names a tensor with rows for tokens, it must not"
         )
     # The check has loaded what was written; again only where a user's class is registered for it.
-    written = facts.fast if before.profile == "fast" else facts.slow
+    written = loaded.fast if before.profile == "fast" else loaded.slow
     if type(written) is not type(before):
         written = choose(os.fspath(directory), before.profile).load()
     written = require_wordpiece(written, "adapt")

@@ -1,47 +1,49 @@
-"""`check`: what is wrong with a tokenizer directory, before it costs a training run.
+"""`check`: find what is wrong with a tokenizer's files.
 
-In: a directory or a vocab.txt. Out: a `CheckReport`. Nothing in the directory is executed, no path
-written in a file is followed, nothing is fetched, and nothing raises: what cannot be read is a
-finding.
+The loader reports errors and what is doubtful. `questions.py` adds what loading does not ask. No
+code of a directory runs, no path written in a file is followed, and nothing is downloaded.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from trietok.errors import InterruptedSaveError
-from trietok.files.formats import GENERIC_FAST, TOKENIZER_FILE
-from trietok.files.kinds import is_of_recipe
-from trietok.files.load import unsaid
-from trietok.tokenizer.auto import AutoTokenizer, fast_class_of
-from trietok.workbench.checking.facts import RULES, Facts
-from trietok.workbench.checking.files import SAVE_INTERRUPTED, read_files
-from trietok.workbench.checking.report import NOTHING_LOADS, CheckReport, Finding, declare
-from trietok.workbench.checking.rules import model, settings, tokenizer_json, tokens
+from trietok.errors import FileError, TrietokError
+from trietok.files.directory import without_hashes
+from trietok.files.findings import Finding, Report, attempt, finding_of
+from trietok.files.formats import (
+    BPE_VOCAB_FILE,
+    CONFIG_FILE,
+    GENERIC_FAST,
+    MERGES_FILE,
+    SPECIAL_TOKENS_MAP_FILE,
+    TOKENIZER_CONFIG_FILE,
+    TOKENIZER_FILE,
+    TOKENIZER_FILES,
+    VOCAB_FILE,
+)
+from trietok.files.json_files import read_json_object
+from trietok.files.kinds import is_of_recipe, other_kind
+from trietok.files.load import VERSIONED, fast_file_of, load, reading_directory
+from trietok.files.model_files import BUILT_IN_NAMES, built_in_directory, nothing_there
+from trietok.files.tokenizer_json import read_tokenizer_json
+from trietok.tokenizer.auto import AutoTokenizer, class_or_bert, fast_class_of
+from trietok.workbench.checking.questions import QUESTIONS, Loaded
+from trietok.workbench.checking.report import CheckReport
 
-# importing each puts its rules into RULES
-_OF_RULES = (
-    model,
-    settings,
-    tokenizer_json,
-    tokens,
-)
-DOES_NOT_LOAD = declare("does-not-load", so=NOTHING_LOADS, do="see the message")
-FAST_DOES_NOT_LOAD = declare(
-    "fast-does-not-load",
-    so="AutoTokenizer, which takes the fast class, raises",
-    do="see the message",
-)
-_WITHOUT_OTHERS = {DOES_NOT_LOAD, FAST_DOES_NOT_LOAD}  # said only where no other error says why
+_MOST = 1_000  # findings of one code; a file that is made to flood a report has millions
+_FILES = (*TOKENIZER_FILES, CONFIG_FILE, BPE_VOCAB_FILE, MERGES_FILE)
 
 
 def check(model: str | os.PathLike[str]) -> CheckReport:
-    r"""Look for everything in a tokenizer's files that contradicts itself, does not load, or can
-    never be used.
+    r"""Find everything in a tokenizer's files that contradicts itself, does not load, or has no
+    effect.
 
     Args:
         model: a directory as `save_pretrained` or transformers writes it, a vocab.txt, or the name
@@ -49,11 +51,10 @@ def check(model: str | os.PathLike[str]) -> CheckReport:
 
     Returns:
         A report, whose `findings` each have a severity, a code, a message and the place.
-        `docs/checking.md` lists the codes. A report without errors is one of a tokenizer that
-        loads.
+        `docs/checking.md` lists the codes. If a report has no error, the tokenizer loads.
 
     Raises:
-        TypeError: `model` is no path. Whatever is in the files is a finding.
+        TypeError: `model` is not a path. Whatever the files hold is a finding.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "vocab.txt")
@@ -65,91 +66,148 @@ def check(model: str | os.PathLike[str]) -> CheckReport:
     ... )
     (True, [('duplicate-line', 'un', 6)])
 
-    Cost: O(bytes of the files), and some microseconds an entry: about a second for 100,000 entries.
+    Cost: O(bytes of the files), and some microseconds for each token of the vocabulary: about a
+    second for 100,000.
     """
-    if is_of_recipe(os.fspath(model)):
-        return CheckReport(os.fspath(model), _of_recipe(os.fspath(model)))
-    return checked_facts(model)[0]
+    return check_and_load(model)[0]
 
 
-def checked_facts(
-    path: str | os.PathLike[str], with_fast: bool = True
-) -> tuple[CheckReport, Facts]:
-    """`check` of what the Chinese recipe did not write, and what it found on the way, the
-    tokenizers it loaded among it.
+def check_and_load(
+    model: str | os.PathLike[str], with_fast: bool = True
+) -> tuple[CheckReport, Loaded | None]:
+    """Return the report of `check`, and what was loaded; None if it is not a WordPiece tokenizer.
 
-    Without a tokenizer.json the fast profile brings no errors, only warnings and notes, for those
-    who want these.
+    Without `with_fast`, only the slow tokenizer is loaded.
     """
-    files = read_files(path)
-    facts = Facts(files)
-    findings = files.findings
-    if files.tokens is not None:
-        findings.extend(_loaded(facts, with_fast))
-    for _, needs, rule in RULES:
-        if all(getattr(facts, need) is not None for need in needs):
-            findings.extend(rule(facts))
-    found = [*findings, *findings.left_out()]
-    if any(
-        finding.severity == "error" and finding.code not in _WITHOUT_OTHERS for finding in found
-    ):
-        found = [finding for finding in found if finding.code not in _WITHOUT_OTHERS]
-    return CheckReport(os.fspath(path), found), facts
+    name = os.fspath(model)
+    is_built_in = name in BUILT_IN_NAMES and not os.path.exists(name)
+    path = os.fspath(built_in_directory(name)) if is_built_in else name
+    findings = _Findings(path)
+    loaded = None
+    with contextlib.ExitStack() as stack:
+        try:
+            if not os.path.exists(path):
+                raise nothing_there(path)
+            stack.enter_context(reading_directory(path, _FILES, report=findings.add))
+            kind = other_kind(path)
+            if is_of_recipe(path):
+                _load(AutoTokenizer.from_pretrained, (path,), findings.add)
+            elif kind is not None:
+                raise FileError(kind, path=path)
+            else:
+                loaded = _loaded(path, with_fast, findings)
+        except (TrietokError, OSError, ValueError) as error:
+            findings.add(error)
+        if loaded is not None:
+            for question in QUESTIONS:
+                for finding in question(loaded):
+                    findings.add(finding)
+    return CheckReport(name, findings.by_text.values()), loaded
 
 
-def _of_recipe(path: str) -> list[Finding]:
-    """Whether what `trietok train bpe --recipe chinese` wrote loads."""
-    found = load_quietly(path, AutoTokenizer)
-    if not isinstance(found, Exception):
-        return []
-    code = SAVE_INTERRUPTED if isinstance(found, InterruptedSaveError) else DOES_NOT_LOAD
-    return [Finding("error", code, _why_not_loaded(found, path))]
+class _Findings:
+    """The findings of a check; the two tokenizers of a directory report the same one only once."""
+
+    def __init__(self, path: str) -> None:
+        self.by_text: dict[tuple[str | int | None, ...], Finding] = {}
+        self._counts: Counter[str] = Counter()
+        self._directory = os.path.dirname(path) if os.path.isfile(path) else path
+
+    @property
+    def has_errors(self) -> bool:
+        return any(finding.severity == "error" for finding in self.by_text.values())
+
+    def add(self, problem: Exception | Finding) -> None:
+        """Add a finding, or an error as one."""
+        found = problem
+        if isinstance(found, Exception):
+            found = finding_of(found, self._directory.rstrip(os.sep))
+        if self._counts[found.code] == _MOST:
+            message = "there are more, which are not listed"
+            found = Finding(found.severity, found.code, message, found.file)
+        key = (found.code, found.message, found.file, found.line_number)
+        if key not in self.by_text and self._counts[found.code] <= _MOST:
+            self._counts[found.code] += 1
+            self.by_text[key] = found
 
 
-def _loaded(facts: Facts, with_fast: bool) -> Iterator[Finding]:
-    """Load the tokenizer of each profile for the rules that need it; the findings are that one does
-    not load.
+def _loaded(path: str, with_fast: bool, findings: _Findings) -> Loaded:
+    """Load the slow and the fast tokenizer of a directory or file, and read what is next to it."""
+    report = findings.add
+
+    def read(name: str) -> dict[str, Any]:
+        place = os.path.join(path, name)
+        if not os.path.isfile(place):
+            return {}
+        return dict(attempt(report, read_json_object, place, otherwise={}))
+
+    config, model_config = without_hashes(read(TOKENIZER_CONFIG_FILE)), read(CONFIG_FILE)
+    kind = class_or_bert(config, model_config)
+    # PreTrainedTokenizerFast has no slow class.
+    options = {"tokenizer_class": None} if config.get("tokenizer_class") == GENERIC_FAST else {}
+    slow = _load(load, (kind, path, (), _OFFLINE, options, report), report)
+    fast_kind = fast_class_of(kind) if with_fast else None
+    fast = None
+    json = path if path.endswith(".json") else os.path.join(path, TOKENIZER_FILE)
+    if VERSIONED in config:
+        file = attempt(report, fast_file_of, config[VERSIONED], "", otherwise=TOKENIZER_FILE)
+        json = os.path.join(path, file)
+    has_json = os.path.isfile(json)
+    if fast_kind is not None and (has_json or not findings.has_errors):
+        only_fast = report if has_json else _as_warnings(report, path)
+        fast = _load(load, (fast_kind, path, (), _OFFLINE, {}, only_fast), only_fast)
+    return Loaded(
+        path=path,
+        vocabulary_file=path if os.path.isfile(path) else os.path.join(path, VOCAB_FILE),
+        kind=kind,
+        slow=slow,
+        fast=fast,
+        config=config,
+        special_map=read(SPECIAL_TOKENS_MAP_FILE),
+        model_config=model_config,
+        json=attempt(report, read_tokenizer_json, json, otherwise=None) if has_json else None,
+        json_file=json,
+    )
+
+
+_OFFLINE: dict[str, Any] = {"local_files_only": True}
+
+
+def _as_warnings(report: Report, path: str) -> Report:
+    """Return a report to which errors are warnings: without a tokenizer.json, the slow tokenizer is
+    what the files are for.
     """
-    path = facts.files.path
-    # which has no slow class
-    is_generic = facts.files.config.get("tokenizer_class") == GENERIC_FAST
-    slow = load_quietly(path, facts.kind, **({"tokenizer_class": None} if is_generic else {}))
-    if isinstance(slow, Exception):
-        yield Finding("error", DOES_NOT_LOAD, _why_not_loaded(slow, path))
-        return
-    facts.slow = slow
-    fast_kind = fast_class_of(facts.kind) if with_fast else None
-    if fast_kind is None:  # BertJapaneseTokenizer has no twin
-        return
-    fast = load_quietly(path, fast_kind)
-    if isinstance(fast, Exception):
-        has_json = TOKENIZER_FILE in facts.files.present
-        message = f"{facts.kind.__name__}Fast does not load: {_why_not_loaded(fast, path)}"
-        yield Finding("error" if has_json or is_generic else "warning", FAST_DOES_NOT_LOAD, message)
-    else:
-        facts.fast = fast
+
+    def warn(problem: Any) -> None:
+        if isinstance(problem, Exception):
+            message = f"no fast tokenizer loads: {finding_of(problem, path).message}"
+            problem = Finding("warning", "does-not-load", message)
+        report(problem)
+
+    return warn
 
 
-def _why_not_loaded(error: Exception, path: str | os.PathLike[str]) -> str:
-    return str(error).replace(f"{path}{os.sep}", "") or type(error).__name__
+def _load(function: Any, arguments: tuple[Any, ...], report: Any) -> Any:
+    """Return what a function loads; report what it raises, and return None then."""
+    try:
+        with quiet():
+            return function(*arguments)
+    except Exception as error:  # whatever a broken file brings about
+        report(error)
+        return None
 
 
-def load_quietly(path: str | os.PathLike[str], kind: Any, **options: Any) -> Any:
-    """The tokenizer of a directory or file, or the exception that keeps it from loading.
-
-    This thread's messages are kept off the log meanwhile: a check says all of it in its report.
-    """
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Keep what this thread does from the log; a report says it."""
     thread = threading.get_ident()
 
-    def from_elsewhere(record: logging.LogRecord) -> bool:
+    def is_of_others(record: logging.LogRecord) -> bool:
         return record.thread != thread
 
     logger = logging.getLogger("trietok")
-    logger.addFilter(from_elsewhere)
+    logger.addFilter(is_of_others)
     try:
-        with unsaid():
-            return kind.from_pretrained(os.fspath(path), local_files_only=True, **options)
-    except Exception as error:  # whatever a broken file brings about is what is asked for
-        return error
+        yield
     finally:
-        logger.removeFilter(from_elsewhere)
+        logger.removeFilter(is_of_others)

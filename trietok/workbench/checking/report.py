@@ -1,144 +1,18 @@
-"""What a check finds, and how it is shown.
-
-In: findings. Out: a `CheckReport`, which is read as attributes, as JSON or as text.
-"""
+"""The report of a check, as attributes, as JSON and as text."""
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from shlex import quote
-from typing import Any, Literal, NamedTuple, NewType
+from typing import Any
 
-from trietok.errors import shortened
+from trietok.files.findings import SEVERITIES, Finding, Severity
 from trietok.showing.report import Report
 
-# of a finding; only `declare` makes one, so that no code is without its words
-Code = NewType("Code", str)
-
-NOTHING_LOADS = "nothing loads"
-BY_FIX = "trietok check -m DIR --fix -o OUT"
-RENUMBER = f"{BY_FIX} --renumber, which writes old id -> new id to id_map.json"
-NEW_JSON = (
-    "remove tokenizer.json, then BertTokenizerFast.from_pretrained(DIR).save_pretrained(DIR) writes"
-    " it anew"
-)
-
-
-class Words(NamedTuple):
-    """What all findings of a code have in common: a title for many of them, what follows, and what
-    repairs it.
-    """
-
-    title: str
-    consequence: str
-    repair: str
-
-
-WORDS: dict[str, Words] = {}
-
-
-def declare(code: str, title: str = "", *, so: str, do: str) -> Code:
-    """Make a code, with its words.
-
-    Args:
-        code: as it stands in reports and in `docs/checking.md`; it does not change.
-        title: what is printed once above several findings, without it the code.
-        so: what follows from a finding.
-        do: the edit or the command that repairs it. In both, `{file}`, `{token}` and the other
-            attributes of a `Finding` stand for its values; DIR is the directory that was checked,
-            OUT a new one.
-    """
-    WORDS[code] = Words(title or code, so, do)
-    return Code(code)
-
-
-Severity = Literal["error", "warning", "note"]
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
-WARNING: Severity = "warning"
-NOTE: Severity = "note"
-
 _SINGLY = 5  # so many findings of one code are shown one by one
-_REPAIRS = 3  # so many different ones are shown for one code
-
-
-@dataclasses.dataclass(frozen=True)
-class Finding:
-    """One thing a check has found.
-
-    Attributes:
-        severity: `"error"`: the tokenizer does not load, or ids contradict each other; `"warning"`:
-            it loads, and something in it is probably not meant; `"note"`: worth knowing.
-        code: which rule found it; the codes are listed in `docs/checking.md` and do not change.
-        message: what was found and what it means, in one line.
-        file: the name of the file in the directory.
-        line_number: from 1; in a vocab.txt it is the id plus one.
-        token, token_id: the token it is about, and its id.
-        other_token, other_id: what it clashes with; for a range of ids, the last one.
-        role: the role of a special token, such as `pad_token`.
-        lines: all line numbers, where there are several.
-
-    What a rule does not know is None.
-
-    >>> finding = Finding("warning", "cased-vocabulary", "...", file="tokenizer_config.json")
-    >>> finding.repair
-    'in tokenizer_config.json: "do_lower_case": false'
-    """
-
-    severity: Severity
-    code: Code
-    message: str
-    file: str | None = None
-    line_number: int | None = None
-    token: str | None = None
-    token_id: int | None = None
-    other_token: str | None = None
-    other_id: int | None = None
-    role: str | None = None
-    lines: tuple[int, ...] | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "message", shortened(self.message))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The attributes that are not None; all of it can be written as JSON.
-
-        >>> Finding("warning", "blank-line", "...", file="vocab.txt").to_dict()
-        {'severity': 'warning', 'code': 'blank-line', 'message': '...', 'file': 'vocab.txt',
-         'consequence': 'an id for an empty token, which no text gives',
-         'repair': 'trietok check -m DIR --fix -o OUT'}
-        """
-        values = {**vars(self), "lines": self.lines and list(self.lines)}
-        values |= {"consequence": self.consequence, "repair": self.repair}
-        return {name: value for name, value in values.items() if value is not None}
-
-    @property
-    def consequence(self) -> str:
-        """What follows from it."""
-        return self._filled(WORDS[self.code].consequence)
-
-    @property
-    def repair(self) -> str:
-        """The edit or the command that repairs it. DIR is the directory that was checked, OUT a new
-        one.
-        """
-        return self._filled(WORDS[self.code].repair)
-
-    def _filled(self, sentence: str) -> str:
-        values = {
-            name: shortened(value) if isinstance(value, str) else value
-            for name, value in vars(self).items()
-        }
-        return sentence.format_map(values)
-
-    @property
-    def place(self) -> str:
-        """Where it is, as far as that is known: `"vocab.txt, line 3"`, or nothing."""
-        if self.file is None:
-            return ""
-        return self.file if self.line_number is None else f"{self.file}, line {self.line_number}"
+_REPAIRS = 3  # so many different repairs are shown for one code
 
 
 class CheckReport(Report):
@@ -223,7 +97,7 @@ class CheckReport(Report):
             yield (
                 severity,
                 code,
-                [*_shown_findings(code, findings, every), *map(self._named, _advised(findings))],
+                [*_shown_findings(findings, every), *map(self._named, _advised(findings))],
             )
 
     def _named(self, advice: str) -> str:
@@ -275,62 +149,11 @@ def _advised(findings: list[Finding]) -> Iterator[str]:
         yield from (f"{word}: {sentence}" for sentence in list(sentences)[:_REPAIRS])
 
 
-def _shown_findings(code: str, findings: list[Finding], every: bool) -> Iterator[str]:
+def _shown_findings(findings: list[Finding], every: bool) -> Iterator[str]:
     several = len(findings) > _SINGLY and not every
     if several:
-        yield f"{counted(len(findings), 'finding')}: {WORDS[code].title}"
+        yield f"{counted(len(findings), 'finding')} of this kind"
     for finding in findings[: _SINGLY - 2 if several else None]:
         yield f"{finding.place}: {finding.message}" if finding.place else finding.message
     if several:
         yield f"... and {len(findings) - _SINGLY + 2:,} more"
-
-
-# More than the entries of most vocabularies; a file that is made to flood a report has millions of
-# faults.
-MOST_OF_ONE_CODE = 100_000
-
-
-class Findings(list[Finding]):
-    """A list that keeps at most `MOST_OF_ONE_CODE` findings of each code, and counts the others.
-
-    >>> findings = Findings()
-    >>> findings.extend([Finding("warning", "blank-line", "...")] * 2)
-    >>> len(findings), findings.has_room("blank-line"), list(findings.left_out())
-    (2, True, [])
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._counts: Counter[Code] = Counter()
-
-    def append(self, finding: Finding) -> None:
-        """Keep a finding, or count it."""
-        self._counts[finding.code] += 1
-        if self._counts[finding.code] <= MOST_OF_ONE_CODE:
-            super().append(finding)
-
-    def extend(self, findings: Iterable[Finding]) -> None:
-        """Keep or count each of them; one after the other, so that those left out take no
-        memory.
-        """
-        for finding in findings:
-            self.append(finding)
-
-    def has_room(self, code: Code) -> bool:
-        """Whether one more finding of a code would be kept; if not, it is counted, and need not be
-        made.
-        """
-        if self._counts[code] < MOST_OF_ONE_CODE:
-            return True
-        self._counts[code] += 1
-        return False
-
-    def left_out(self) -> Iterator[Finding]:
-        """For each code of which some were only counted: one finding that says how many."""
-        for code, count in self._counts.items():
-            if count > MOST_OF_ONE_CODE:
-                first = next(finding for finding in self if finding.code == code)
-                message = (
-                    f"and {count - MOST_OF_ONE_CODE:,} more of this kind, which are not listed"
-                )
-                yield Finding(first.severity, code, message, first.file)
