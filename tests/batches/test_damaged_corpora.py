@@ -174,7 +174,7 @@ def test_the_first_bad_row_is_named_with_any_number_of_workers(english, tmp_path
     for workers in (1, 2):
         path, out = tmp_path / "a.txt", tmp_path / f"out {workers}"
         options = {"workers": workers, "shard_bytes": 40}
-        with pytest.raises(FileError, match=r"a\.txt, row 61: byte 0xff.*--on-error skip"):
+        with pytest.raises(FileError, match=r"a\.txt, line 61: byte 0xff.*--on-error skip"):
             encode_files(path, out, english, **options)
         encode_files(path, out, english, on_error="skip", resume=True, **options)
         assert rejects_in(out) == [("a.txt", row) for row in (61, 81, 100)]
@@ -241,7 +241,7 @@ def test_as_many_rows_as_are_allowed_are_skipped(english, tmp_path, rows, limit)
 def test_more_skipped_rows_than_are_allowed_end_the_run(english, tmp_path, rows, limit):
     out = tmp_path / "out"
     for resume in (False, True):
-        with pytest.raises(FileFormatError, match=rf"allows {limit}: .*1\.txt, row 11"):
+        with pytest.raises(FileFormatError, match=rf"allows {limit}: .*1\.txt, line 11"):
             encode_files(rows, out, english, most_skipped=limit, resume=resume, **SKIP)
     assert not (out / "manifest.json").exists()
     manifest = encode_files(rows, out, english, resume=True, most_skipped="2%", **SKIP)

@@ -85,6 +85,10 @@ def folders(draw):
     return found
 
 
+def unit(name):
+    return "row" if {"csv", "tsv", "parquet"} & set(name.split(".")) else "line"
+
+
 def written(draw, folder, number, kind, rows):
     """A file in the folder, with other columns where it has columns."""
     path = folder / f"{number}.{kind}"
@@ -154,7 +158,7 @@ def test_any_files_have_the_rows_of_calls(tmp_path_factory, kernel, kind):
         if bad:
             with pytest.raises(FileError) as caught:
                 encode_files(files, folder / "failed", tokenizer, **options)
-            firsts = {name: f"/{name}, row {row}: " for name, row in reversed(bad)}
+            firsts = {name: f"/{name}, {unit(name)} {row}: " for name, row in reversed(bad)}
             assert any(first in str(caught.value) for first in firsts.values())
         out = folder / "out"
         manifest = encode_files(files, out, tokenizer, on_error="skip", **options)
@@ -422,7 +426,7 @@ def test_kept_values_of_json_keep_their_values(english, tmp_path, values):
 @pytest.mark.parametrize("value", ["\ud800", {"a": ["\udfff"]}, {"\ud800": 1}])
 def test_half_a_surrogate_pair_is_a_row_that_cannot_be_kept(english, tmp_path, value):
     file = lines_of(tmp_path / "a.jsonl", [value])
-    with pytest.raises(FileError, match="row 1"):
+    with pytest.raises(FileError, match="line 1"):
         encode_files(file, tmp_path / "out", english, keep_columns=["n"], workers=1)
     options = {"keep_columns": ["n"], "on_error": "skip", "workers": 1}
     encode_files(file, tmp_path / "rest", english, **options)

@@ -65,6 +65,45 @@ def test_the_texts_are_the_same_in_every_kind_of_file(command):
     assert out(*READING[command].split(), "a.parquet") == expected
 
 
+SKIPPING = {  # commands that have --on-error
+    "train": READING["train"],
+    "lock": READING["lock"],
+    "suggest": READING["suggest"],
+    "add": "add -m trietok-en -o out --force --terms",
+    "encode-files": "encode-files -q -o out --force --workers 1",
+}
+
+
+@pytest.mark.parametrize("command", SKIPPING)
+def test_blank_lines_and_nulls_are_the_same_for_every_command(command):
+    """A blank line is an empty text or none, and counts as a line; a null is an error."""
+    texts = ["covid", "", "covid snow"]
+    objects = [json.dumps({"text": text}) + "\n" for text in texts]
+    Path("lines.txt").write_text("covid\n\ncovid snow\n")
+    Path("blank.jsonl").write_text("\n \n".join(objects))
+    Path("null.jsonl").write_text("\n \n".join([*objects, '{"text": null}\n']))
+    for name, column in (("fine", texts), ("null", [*texts, None])):
+        table = pyarrow.table({"text": pyarrow.array(column, "string")})
+        pyarrow.parquet.write_table(table, f"{name}.parquet")
+
+    def result(name: str, *options: str) -> tuple[str, str]:
+        """What the command says and writes, without what only tells of the null."""
+        made = run(*SKIPPING[command].split(), name, *options)
+        assert made.exit_code == 0, made.stderr
+        ids = str(rows_in("out")) if command == "encode-files" else ""
+        return made.stdout.partition("kept aside")[0], ids
+
+    expected = result("lines.txt")
+    for name in ("blank.jsonl", "fine.parquet"):
+        assert result(name) == expected, name
+    for name, told in (
+        ("null.jsonl", "line 10: 'text' is null, not a text; remove the line or fill the field"),
+        ("null.parquet", "row 4: 'text' is null, not a text; remove the row or fill the column"),
+    ):
+        assert error(*SKIPPING[command].split(), name).startswith(f"{name}, {told}")
+        assert result(name, "--on-error", "skip") == expected, name
+
+
 def rows_in(ids: str) -> list[dict[str, object]]:
     """The rows of a finished run, in order."""
     files = sorted(Path(ids).rglob("*.parquet"))

@@ -41,7 +41,7 @@ def file(tmp_path):
     return write
 
 
-def json_lines(texts: list[str | None], column: str = "text") -> str:
+def json_lines(texts: list[str], column: str = "text") -> str:
     return "".join(json.dumps({"id": 1, column: text}) + "\n" for text in texts)
 
 
@@ -64,9 +64,8 @@ def test_packed_files_give_their_lines_and_all_their_bytes_are_counted(file, nam
 
 
 def test_json_lines_give_the_text_of_a_column(file):
-    assert (
-        list(TextFiles(file("a.jsonl", "\ufeff" + json_lines([*TEXTS, None]) + "\n \n"))) == TEXTS
-    )
+    path = file("a.jsonl", "\ufeff" + json_lines(TEXTS) + "\n \n")
+    assert list(TextFiles(path)) == TEXTS
     assert list(TextFiles(file("a.jsonl", json_lines(TEXTS, "body")), column="body")) == TEXTS
 
 
@@ -75,13 +74,13 @@ def test_tables_give_the_texts_of_a_column(tmp_path):
     table = pyarrow.table(
         {
             "id": range(5),
-            "text": [*TEXTS, None],
+            "text": [*TEXTS, "end"],
             "large": pyarrow.array([*TEXTS, ""], "large_string"),
         }
     )
     parquet.write_table(table, path, row_group_size=2)
     texts = TextFiles(path)
-    assert list(texts) == TEXTS
+    assert list(texts) == [*TEXTS, "end"]
     assert texts.bytes_read == texts.total_bytes
     assert list(TextFiles(path, column="large")) == [*TEXTS, ""]
     with pytest.raises(FileFormatError, match="'id', 'large', 'text'"):
@@ -184,6 +183,7 @@ def test_damaged_packed_files_are_refused(file):
         ('["a"]\n', ["line 1", "list"]),
         ('{"body": "a", "id": 3}\n', ["line 1", "'body', 'id'", "--column"]),
         ('{"text": 3}\n', ["line 1", "number"]),
+        ('\n \n{"text": null}\n', ["line 3", "'text' is null, not a text; remove the line"]),
         ("[" * 100_000, ["nested"]),
     ],
 )
@@ -198,12 +198,14 @@ def test_a_table_with_texts_that_are_not_utf8_names_the_row(tmp_path):
         (pyarrow.large_binary(), pyarrow.large_string()),
     ]
     for number, (binary, text) in enumerate(kinds):
-        values = pyarrow.array([*["Öl".encode()] * 3000, None, b"fine", b"low\xe9r"], binary)
+        values = pyarrow.array([*["Öl".encode()] * 3000, b"fine", b"low\xe9r", None], binary)
         texts = pyarrow.Array.from_buffers(text, len(values), values.buffers())
         path = tmp_path / f"{number}.parquet"
         parquet.write_table(pyarrow.table({"text": texts}), path)
-        assert "row 3003: byte 0xe9 at offset 3" in refusal(path)
-        assert list(TextFiles(path, on_error="replace")) == [*["Öl"] * 3000, "fine", "low\ufffdr"]
+        assert "row 3002: byte 0xe9 at offset 3" in refusal(path)
+        null = "FILE, row 3003: 'text' is null, not a text; remove the row or fill the column"
+        assert refusal(path, on_error="replace") == null
+        assert list(TextFiles(path, on_error="skip")) == [*["Öl"] * 3000, "fine"]
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.csv"])

@@ -17,7 +17,7 @@ import click
 
 import trietok
 from trietok.files.stores import expanded
-from trietok.files.text_rows import has_text_suffix
+from trietok.files.text_rows import has_text_suffix, unit_of
 from trietok.files.texts import STANDARD_INPUT as STANDARD_INPUT
 from trietok.files.texts import TextReader
 from trietok.text.changes import cached_property
@@ -105,7 +105,7 @@ class Lines:
     def _of_file(self, path: str) -> Iterator[Line]:
         """The lines of one file, or of standard input for `-`."""
         if path != STANDARD_INPUT:
-            unit = "row" if path.lower().endswith((".parquet", ".csv", ".tsv")) else "line"
+            unit = unit_of(path)
             for text, number in self._reader.rows(path):
                 yield Line(text, f"{path}, {unit} {number}", path, number)
         elif sys.stdin is not None:

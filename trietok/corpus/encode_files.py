@@ -48,6 +48,7 @@ from trietok.errors import (
 )
 from trietok.files.stores import is_url
 from trietok.files.tables import import_pyarrow
+from trietok.files.text_rows import unit_of
 from trietok.files.texts import DEFAULT_COLUMN
 from trietok.showing.characters import number_of
 from trietok.tokenizer.fingerprint import fingerprint
@@ -360,7 +361,9 @@ class _Run:
         if limit is None or skipped <= (limit if isinstance(limit, int) else limit * all_rows):
             return
         rows = list(itertools.islice(self._directory.rejected(self._order), _MOST_NAMED))
-        reasons = [f"{row['file']}, row {row['row']}: {row['reason']}" for row in rows]
+        reasons = [
+            f"{row['file']}, {unit_of(row['file'])} {row['row']}: {row['reason']}" for row in rows
+        ]
         reasons += [str(error) for _, error in sorted(self._aside.items())][:_MOST_NAMED]
         told = {"row": (self._rejected, " without text")}
         told |= {"file": (len(self._aside), " that cannot be read")}

@@ -32,7 +32,7 @@ from trietok.corpus.text_inputs import (
 from trietok.disk import flush_directory, flush_file
 from trietok.errors import FileError, FileFormatError, TrietokError
 from trietok.files.tables import import_pyarrow
-from trietok.files.text_rows import NO_ROW, BadRow
+from trietok.files.text_rows import NO_ROW, BadRow, unit_of
 
 STATE_FOLDER = ".trietok-encode"
 TEMPORARY = ".temporary-"  # how the names of files begin that are not in their place yet
@@ -214,7 +214,7 @@ class ShardEncoder:
             is_whole_column = not isinstance(batch.rows, list) and not batch.rows.null_count
             encoded = self._encoder.encode_column(batch.rows) if is_whole_column else None
             if encoded is None:
-                texts = batch.texts()
+                texts = batch.texts(job.column)
                 if set(map(type, texts)) - {str}:
                     are_texts = [isinstance(text, str) for text in texts]
                     kept = None if kept is None else kept.filter(import_pyarrow().array(are_texts))
@@ -257,7 +257,7 @@ class ShardEncoder:
             for place, reason in bad:
                 row = first + place
                 if not self._job.skip_bad_rows:
-                    told = f"{name}, row {row}: {reason}"
+                    told = f"{name}, {unit_of(name)} {row}: {reason}"
                     raise FileFormatError(told, path=name, line_number=row)
                 rejects.append({"file": name, "row": row, "reason": reason})
             read.rows += number
@@ -278,7 +278,7 @@ def advice_on(error: TrietokError) -> str:
     if "(--column)" in str(error):  # it says which there are
         anew = "with another column a run begins anew"
         return f"{anew}, and --resume --on-error skip leaves out what lacks this one"
-    once = "the row is corrected" if _is_of_row(error) else "the file is repaired or taken away"
+    once = "the text is corrected" if _is_of_row(error) else "the file is repaired or taken away"
     return f"--resume continues once {once}; --resume --on-error skip continues without it"
 
 

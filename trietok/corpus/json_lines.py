@@ -39,8 +39,6 @@ def rows_of_json(
 
 def _text_to_keep(values: dict[str, Any] | BadRow, column: str, keep: tuple[str, ...]) -> TextOrBad:
     text = text_in_object(values, column)
-    if text is None:
-        return BadRow(f"{column!r} is null, not a text")
     if isinstance(text, BadRow) or isinstance(values, BadRow):
         return text
     why = f"half of a surrogate pair, or more than {_MOST_NESTED} brackets within one another"

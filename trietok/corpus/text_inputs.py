@@ -34,7 +34,13 @@ from trietok.errors import (
 )
 from trietok.files import text_rows
 from trietok.files.stores import identity, is_url, open_bytes, reading
-from trietok.files.tables import column_of, import_pyarrow, open_parquet, texts_of
+from trietok.files.tables import (
+    column_of,
+    import_pyarrow,
+    open_parquet,
+    texts_of,
+    without_nulls,
+)
 from trietok.files.text_rows import (
     FIRST_BYTES,
     TABLES,
@@ -228,10 +234,11 @@ class TextBatch(NamedTuple):
     text_bytes: int  # in UTF-8; of whole lines where the texts come from lines
     kept: Any = None  # a table with the columns to keep, a row for each row, if there are any
 
-    def texts(self) -> list[TextOrBad]:
-        """The rows, one by one."""
-        texts = self.rows if isinstance(self.rows, list) else texts_of(self.rows)
-        return [BadRow("null") if text is None else text for text in texts]
+    def texts(self, column: str) -> list[TextOrBad]:
+        """The rows, one by one; `column` is where they are from."""
+        if isinstance(self.rows, list):
+            return self.rows
+        return without_nulls(texts_of(self.rows), column)
 
 
 class Read:

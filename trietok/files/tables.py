@@ -7,7 +7,7 @@ from typing import Any
 
 from trietok.errors import FileFormatError, imported
 from trietok.files.stores import is_url, open_bytes, reading
-from trietok.files.text_rows import decoded, wrong_column
+from trietok.files.text_rows import BadRow, TextOrBad, decoded, wrong_column
 
 _BUFFER = 1 << 20  # bytes
 
@@ -52,6 +52,16 @@ def texts_of(column: Any, errors: str = "strict", *, of: str = "text") -> list[A
             column = column.dictionary_decode()
         rows = column.cast(import_pyarrow().large_binary()).to_pylist()
     return [None if raw is None else decoded(raw, errors, of=of) for raw in rows]
+
+
+def without_nulls(texts: Iterable[Any], column: str) -> list[TextOrBad]:
+    """Return the texts of a column, with a `BadRow` for each None.
+
+    >>> without_nulls(["a", None], "text")[1].reason
+    "'text' is null, not a text; remove the row or fill the column"
+    """
+    null = BadRow(f"{column!r} is null, not a text; remove the row or fill the column")
+    return [null if text is None else text for text in texts]
 
 
 def is_text_type(kind: Any) -> bool:
@@ -108,8 +118,10 @@ def check_column(schema: Any, path: str, column: str) -> None:
         raise FileFormatError(f"{path}: the column {column!r} holds {kind}, not texts", path=path)
 
 
-def rows_of_parquet(path: str, column: str, errors: str, batch_size: int) -> Iterable[list[Any]]:
-    """Yield the texts of a column in batches, as `texts_of` returns them."""
+def rows_of_parquet(
+    path: str, column: str, errors: str, batch_size: int
+) -> Iterable[list[TextOrBad]]:
+    """Yield the texts of a column in batches."""
     pyarrow = import_pyarrow()
     try:
         with open_parquet(path) as table:
@@ -117,8 +129,8 @@ def rows_of_parquet(path: str, column: str, errors: str, batch_size: int) -> Ite
             rows, read = table.metadata.num_rows, 0
             for batch in table.iter_batches(batch_size=batch_size, columns=[column]):
                 read += batch.num_rows
-                texts = column_of(batch, column)
-                yield texts_of(texts, errors, of=f"text in {column!r}")
+                texts = texts_of(column_of(batch, column), errors, of=f"text in {column!r}")
+                yield without_nulls(texts, column)
             if read != rows:  # the checksum of a page does not cover its header
                 raise FileFormatError(
                     f"{path} has {rows:,} rows, and {read:,} could be read", path=path

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, BinaryIO, NamedTuple
 
 from trietok.errors import FileFormatError, imported
+from trietok.files.stores import path_in
 from trietok.showing.characters import first_few, number_of
 
 _MOST_NAMES = 20  # of columns, in a message
@@ -84,6 +85,16 @@ def kind_of(path: str) -> tuple[str | None, str | None]:
         suffix = os.path.splitext(stem)[1]
     kind = KINDS.get(suffix)
     return None if kind == "parquet" and compression is not None else kind, compression
+
+
+def unit_of(name: str) -> str:
+    """Return what errors call the place of a text in a file, by its name.
+
+    >>> unit_of("texts.jsonl.gz"), unit_of("notes"), unit_of("texts.csv.gz")
+    ('line', 'line', 'row')
+    """
+    kind = kind_of(path_in(name))[0]
+    return "row" if kind == "parquet" or kind in TABLES else "line"
 
 
 def has_text_suffix(name: str) -> bool:
@@ -192,8 +203,8 @@ def object_of_json(line: str, column: str) -> dict[str, Any] | BadRow:
     return values
 
 
-def text_in_object(values: dict[str, Any] | BadRow, column: str) -> TextOrBad | None:
-    """Return the text in a JSON object, or in objects within it; None for a null.
+def text_in_object(values: dict[str, Any] | BadRow, column: str) -> TextOrBad:
+    """Return the text in a JSON object, or in objects within it.
 
     A `BadRow` is returned as it is.
 
@@ -210,7 +221,7 @@ def text_in_object(values: dict[str, Any] | BadRow, column: str) -> TextOrBad | 
     for number, name in enumerate(names):
         within = ".".join(names[:number])
         if text is None:
-            return None
+            break
         if not isinstance(text, dict):
             return BadRow(
                 f"{within!r} is {_json_name(text)}, not an object with the field {name!r}"
@@ -228,11 +239,10 @@ def text_in_object(values: dict[str, Any] | BadRow, column: str) -> TextOrBad | 
             )
             return BadRow(f"{missing}, {there}")
         text = text[name]
-    return (
-        text
-        if text is None or isinstance(text, str)
-        else BadRow(f"{column!r} is {_json_name(text)}, not a text")
-    )
+    if isinstance(text, str):
+        return text
+    advice = "; remove the line or fill the field" if text is None else ""
+    return BadRow(f"{column!r} is {_json_name(text)}, not a text{advice}")
 
 
 def _json_name(value: Any) -> str:

@@ -49,18 +49,18 @@ class TextFiles:
     A name that ends in .jsonl or .ndjson is read as one JSON object a line, one in .parquet as a
     table, one in .csv or .tsv as a table with a header, any other as one text a line. Files that
     are compressed by gzip or zstd are decompressed, whatever their names. A line of text ends at
-    U+000A only. Blank lines of a .jsonl and empty rows of a table are no texts. The files are read
-    in the order of their names and each once, even if two names lead to one file, so that nothing
-    depends on the order they are given in.
+    U+000A only. An empty line of a file with one text a line is an empty text; blank lines of a
+    .jsonl, and empty lines of a .csv or .tsv, are no texts. A null instead of a text is an error.
+    The files are read in the order of their names and each once, even if two names lead to one
+    file, so that nothing depends on the order they are given in.
 
     Args:
         paths: a path or a glob, or several.
         column: the field of a .jsonl and the column of a .parquet, .csv or .tsv that holds the
-            text; `"meta.text"` is also the field `text` of objects or structs `meta`. A null is no
-            text.
+            text; `"meta.text"` is also the field `text` of objects or structs `meta`.
         on_error: what to do with bytes that are not UTF-8: "fail" refuses them, "replace" puts
-            U+FFFD in their place; "skip" leaves out texts with such bytes, or that are not JSON as
-            they should be, and logs the first.
+            U+FFFD in their place; "skip" leaves out texts with such bytes, nulls, and what is not
+            JSON as it should be, and logs the first.
         standard_input: what the name `-` reads.
 
     Attributes:
@@ -78,7 +78,7 @@ class TextFiles:
         InputError: there is no path, or `on_error` is none of the three.
         FileError: a file is missing or a directory, or a glob finds none.
         FileError, FileFormatError: from a loop, where a file cannot be read, is not UTF-8, not
-            JSON, or lacks the column.
+            JSON, has a null, or lacks the column.
     """
 
     def __init__(
@@ -232,7 +232,7 @@ class TextReader:
                 self.bytes_read = before + stream.tell()
             if isinstance(text, str):
                 yield TextRow(text, number)
-            elif text is not None and text != NO_ROW:
+            elif text != NO_ROW:
                 self._refuse(text, name, unit, number, repair)
 
     def _refuse(self, bad: BadRow, name: str, unit: str, number: int, repair: str) -> None:
