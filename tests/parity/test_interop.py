@@ -608,9 +608,7 @@ def test_a_directory_by_hand_loads_alike_or_as_documented(write, tmp_path):
     assert tuple(outcomes) == BY_HAND[write]
 
 
-VERSIONS = (
-    "3.9 4 4.0.0 4.9 4.10.0 4.57.5 4.57.6 4.57.7 4.58 5.0 4.0rc1 4.57.6.dev0 4.1a1 1!1".split()
-)
+VERSIONS = "3.9 4 4.0.0 4.9 4.10.0 4.57.5 4.57.6 4.57.7 4.58 5.0".split()
 VERSIONED = [f"tokenizer.{version}.json" for version in VERSIONS]
 
 
@@ -649,7 +647,14 @@ def test_both_libraries_read_the_same_of_several_versioned_files(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "listed", ["tokenizer.4.0.0.json", ["../tokenizer.4.0.0.json"], [4], ["tokenizer.x.json"]]
+    "listed",
+    [
+        "tokenizer.4.0.0.json",
+        ["../tokenizer.4.0.0.json"],
+        [4],
+        ["tokenizer.x.json"],
+        ["tokenizer.4.0rc1.json"],
+    ],
 )
 def test_a_versioned_file_that_is_no_name_of_a_version_is_refused(tmp_path, listed):
     vocabulary_file("uncased", tmp_path)

@@ -428,25 +428,19 @@ def _elsewhere(name: str, names: Collection[str]) -> str:
 
 
 VERSIONED = "fast_tokenizer_files"
-_TRANSFORMERS = (4, 57, 6)  # the version whose files are read
-# A version as packaging takes it: epoch, release, and whether it comes before that, after it, or is
-# a build of it.
-_VERSION = (
-    r"(?ai)\s*v?(?:(\d+)!)?(\d+(?:\.\d+)*)([-_.]?(?:alpha|beta|preview|pre|a|b|c|rc)[-_.]?\d*)?"
-    r"(-\d+|[-_.]?(?:post|rev|r)[-_.]?\d*)?([-_.]?dev[-_.]?\d*)?(\+[a-z0-9]+(?:[-_.][a-z0-9]+)*)?\s*"
-)
+_TRANSFORMERS = [4, 57, 6]  # the version whose files are read
 
 
 def fast_file_of(names: Any, source: str | os.PathLike[str]) -> str:
-    """The tokenizer.json that transformers 4.57.6 reads where tokenizer_config.json has
+    """Return the tokenizer.json that transformers 4.57.6 reads if tokenizer_config.json has
     `fast_tokenizer_files`.
 
-    Of `tokenizer.VERSION.json` it is the last in the order of the strings before one that is of a
-    later transformers.
+    Of the names `tokenizer.VERSION.json`, with versions sorted as strings, the last one before that
+    of a later transformers counts.
 
     Raises:
-        FileFormatError: `names` is no list of file names, or a version is none. No path is
-            followed.
+        FileFormatError: `names` is not a list of file names, or a version is not a release such as
+            4.0.0. No path is followed.
 
     >>> fast_file_of(
     ...     ["tokenizer.4.0.0.json", "tokenizer.5.0.0.json", "tokenizer.json"],
@@ -457,33 +451,17 @@ def fast_file_of(names: Any, source: str | os.PathLike[str]) -> str:
     if not isinstance(names, list) or not all(
         isinstance(name, str) and os.path.basename(name) == name for name in names
     ):
-        told = (
-            f"{VERSIONED} is {names!r:.60}; it should be a list of names of files in the same"
-            " directory"
-        )
-        raise FileFormatError(f"{source}: {told}", path=source)
-    versions = {
-        found[1]: name for name in names if (found := re.search(r"tokenizer\.(.*)\.json", name))
-    }
+        problem = f"{VERSIONED} is {names!r:.60}; it should be a list of file names"
+        raise FileFormatError(f"{source}: {problem}", path=source)
     chosen = TOKENIZER_FILE
-    for version in sorted(versions):
-        parts = re.fullmatch(_VERSION, version)
-        if parts is None:
-            told = (
-                f"{VERSIONED} has {versions[version]!r:.60}, and {version!r:.40} is no version of"
-                " transformers"
-            )
-            raise FileFormatError(f"{source}: {told}", path=source)
-        epoch, release, before, after, dev, build = parts.groups()
-        numbers = [*map(int, release.split(".")), 0, 0]
-        while len(numbers) > len(_TRANSFORMERS) and not numbers[-1]:
-            numbers.pop()
-        is_of_it = tuple(numbers) == _TRANSFORMERS and (
-            bool(before) or (not after and (bool(dev) or not build))
-        )
-        if int(epoch or 0) or not (tuple(numbers) < _TRANSFORMERS or is_of_it):
+    matches = ((re.search(r"tokenizer\.(.*)\.json", name), name) for name in names)
+    for version, name in sorted((match[1], name) for match, name in matches if match):
+        if not re.fullmatch(r"(?a)\d{1,9}(\.\d{1,9})*", version):
+            problem = f"{VERSIONED} has {name!r:.60}, which names no release of transformers"
+            raise FileFormatError(f"{source}: {problem}", path=source)
+        if [int(number) for number in version.split(".")] > _TRANSFORMERS:
             break
-        chosen = versions[version]
+        chosen = name
     return chosen
 
 
