@@ -1,7 +1,6 @@
-"""The ids of added tokens, gathered from the files of a directory and compared with its vocabulary.
+"""Collect the added tokens of a directory's files, and compare their ids with the vocabulary.
 
-In: tokenizer_config.json, added_tokens.json and special_tokens_map.json as JSON values. Out: an
-`AddedIds`, or an error that names the file, the token and both ids where they clash.
+Ids that contradict each other are reported with the file, the token and both ids.
 """
 
 from __future__ import annotations
@@ -23,9 +22,7 @@ from trietok.text.vocabulary import Vocabulary
 
 
 class Clash(NamedTuple):
-    """An added token against one that was read before it: one id for both, or another id for the
-    same.
-    """
+    """Two added tokens with one id, or one added token with two ids."""
 
     token_id: int
     content: str
@@ -34,7 +31,7 @@ class Clash(NamedTuple):
     other_source: str
 
     def error(self) -> VocabularyError:
-        """The error that keeps such files from loading."""
+        """Return the error for such files."""
         other, here, there = self.other, f"({self.source})", f"({self.other_source})"
         if isinstance(other, str):
             which = (
@@ -135,7 +132,7 @@ def _clash(
 def entries_of(
     name: str, value: Any, special: Collection[Any] = ()
 ) -> Iterator[tuple[Any, Any, str]]:
-    """The added tokens as a file has them: id and token, both unchecked, and the place in the file.
+    """Yield the added tokens of a file: id and token, both unchecked, and the place in the file.
 
     Args:
         name: tokenizer_config.json, whose `added_tokens_decoder` is id → token; added_tokens.json,
@@ -249,7 +246,7 @@ def is_role(key: str) -> bool:
 
 
 def contents_of_roles(cls: Any, arguments: dict[str, Any]) -> set[str]:
-    """The tokens of the roles that a class has. An object of flags is not one yet, as in
+    """Return the tokens of a class's roles. An object of flags does not count, as in
     transformers.
     """
     contents: set[str] = set()
@@ -264,9 +261,7 @@ def contents_of_roles(cls: Any, arguments: dict[str, Any]) -> set[str]:
 
 
 def _special_token(value: Any, where: str, path: str | os.PathLike[str]) -> Any:
-    """A token of special_tokens_map.json: an object of flags becomes an `AddedToken`, all else
-    stays as it is.
-    """
+    """Return a token of special_tokens_map.json; an object of flags becomes an `AddedToken`."""
     return (
         checked_added_token({**value, "special": True}, where, path)
         if isinstance(value, dict)
@@ -275,7 +270,7 @@ def _special_token(value: Any, where: str, path: str | os.PathLike[str]) -> Any:
 
 
 def token_objects(value: Any, where: str, path: str) -> Any:
-    """The value of a role with every object of flags made an `AddedToken`."""
+    """Return the value of a role, with an `AddedToken` for each object of flags."""
     if isinstance(value, list):
         return [token_objects(item, where, path) for item in value]
     if isinstance(value, dict) and value.keys().isdisjoint(formats.TOKEN_KEYS):  # a user's roles

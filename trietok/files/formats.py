@@ -1,9 +1,7 @@
-"""The files of a tokenizer directory: their names, and each format as plain values and back.
+"""Names and formats of the files of a tokenizer directory.
 
-In: paths. Out: lists of lines and dicts. Every error names the file, and the line, the key or the
-place in the JSON where one is to blame. Settings are checked here before a tokenizer is made of
-them. A file is written whole under a temporary name, flushed to the disk and then renamed, so a
-reader sees the old file or the new.
+Settings are checked here before a tokenizer is made from them. An error names the file, and the
+line or the key.
 """
 
 from __future__ import annotations

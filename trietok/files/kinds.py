@@ -1,7 +1,6 @@
-"""What kind of tokenizer a directory or a file holds, where it is no WordPiece, and what loads it.
+"""Recognize tokenizers that are not WordPiece, for errors that say what loads them.
 
-In: a path, or the name of a class or a model type. Out: a family of tokenizers, or a sentence for
-an error. Files that cannot be read say nothing here: whoever reads them next names the fault.
+A file that cannot be read tells nothing here; the next reader reports why.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Family(NamedTuple):
 
     @property
     def advice(self) -> str:
-        """The end of a message: which kind of tokenizer it is, and what loads it."""
+        """The end of a message: the kind of tokenizer, and what loads it."""
         return f"{self.name}, not WordPiece; transformers' AutoTokenizer loads it"
 
 
@@ -90,8 +89,7 @@ _FILES = (
 
 
 def family_of_name(name: str) -> Family | None:
-    """The family of a class or a model type; None for one that is not known here, or is of
-    WordPiece.
+    """Return the family of a class or a model type; None if it is unknown, or WordPiece.
 
     >>> family_of_name("XLMRobertaTokenizerFast").name, family_of_name("bert")
     ('SentencePiece, as XLM-R, multilingual E5 and T5 have', None)
@@ -102,7 +100,7 @@ def family_of_name(name: str) -> Family | None:
 
 
 def family_of_json(path: str) -> Family | None:
-    """The family of a tokenizer.json; None for WordPiece, and where it cannot be told."""
+    """Return the family of a tokenizer.json; None if it is unknown, or WordPiece."""
     try:
         whole = read_json_object(path)
     except (TrietokError, OSError, ValueError, RecursionError):
@@ -120,7 +118,7 @@ def family_of_json(path: str) -> Family | None:
 
 
 def _types_in(part: Any) -> Iterator[str]:
-    """The type of a part of a tokenizer.json, and of those it is a sequence of."""
+    """Yield the type of a part of a tokenizer.json, and those of the parts in it."""
     if isinstance(part, dict):
         yield str(part.get("type"))
         for inner in (
@@ -132,20 +130,20 @@ def _types_in(part: Any) -> Iterator[str]:
 
 
 def is_of_recipe(path: str) -> bool:
-    """Whether a directory, or a file in one, was made by `trietok train bpe --recipe chinese`."""
+    """Return whether `trietok train bpe --recipe chinese` wrote a directory, or a file in one."""
     return _is_of_recipe(*_files_at(path))
 
 
 def _files_at(path: str) -> tuple[str, set[str]]:
-    """A directory and its files; none where the path is another file."""
+    """Return a directory and its tokenizer files; no files if the path is another file."""
     directory, file = (path, "") if os.path.isdir(path) else os.path.split(path)
     files = {name for name in _FILES if os.path.isfile(os.path.join(directory, name))}
     return directory, files if files >= {file} - {""} else set()
 
 
 def other_kind(path: str) -> str | None:
-    """A sentence: what a directory, or a file in one, holds that has no WordPiece vocabulary, and
-    what reads it.
+    """Return a sentence about the tokenizer in a directory, or in the directory of a file: its
+    kind, and what loads it. Return None for WordPiece, and for an unknown kind.
     """
     directory, files = _files_at(path)
     where, json = directory or ".", os.path.join(directory, TOKENIZER_FILE)
@@ -184,9 +182,7 @@ def other_kind(path: str) -> str | None:
 
 
 def tokenizer_folders(directory: str) -> list[str]:
-    """The folders of a directory that have a tokenizer of their own, such as `onnx` and
-    `0_Transformer`, sorted.
-    """
+    """Return the folders of a directory that have a tokenizer, such as `onnx`, sorted."""
     folders = [
         entry.name
         for entry in entries_in(directory)
@@ -205,9 +201,9 @@ def _is_of_bpe_save(path: str) -> bool:
 
 
 def _type_in(path: str, part: str) -> str | None:
-    """The type of a part of a tokenizer.json; None where it has none that can be read.
+    """Return the type of a part of a tokenizer.json; None if it cannot be read.
 
-    Old files say no type of their model: one with the keys of WordPiece is read as that.
+    Old files name no type of their model. One with the keys of WordPiece counts as that.
     """
     try:
         found = read_json_object(path).get(part)
@@ -221,8 +217,8 @@ def _type_in(path: str, part: str) -> str | None:
 
 
 def is_wordpiece(path: str) -> bool:
-    """Whether a vocab.txt or a tokenizer.json is one of WordPiece, as far as it tells that by
-    itself.
+    """Return whether a vocab.txt or a tokenizer.json holds a WordPiece vocabulary, as far as the
+    file alone tells.
     """
     try:
         if path.endswith(".json"):

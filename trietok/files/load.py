@@ -1,7 +1,4 @@
-"""Loading: from a name to files, from the files to the arguments of a tokenizer.
-
-In: a tokenizer class and a name: a directory, a file, a built-in vocabulary or a name on the hub.
-Out: a tokenizer.
+"""Load a tokenizer from a directory, a file, a built-in vocabulary or the hub.
 
 What a file says is read here alone. Loading raises the first error and logs what is doubtful;
 `trietok check` passes `report` and lists all of it. Nothing in a directory is executed: the files
@@ -182,9 +179,7 @@ def _is_empty(directory: str) -> bool:
 def _take_options(
     cls: Any, hub_options: dict[str, Any], kwargs: dict[str, Any], name: str
 ) -> tuple[str | None, Any]:
-    """Take the options of loading out of the keywords: the subfolder, and what the tokenizer is to
-    call its origin.
-    """
+    """Remove the options of loading from the keywords; return the subfolder and `name_or_path`."""
     if "use_auth_token" in kwargs:  # the old name
         hub_options["token"] = kwargs.pop("use_auth_token")
     subfolder = kwargs.pop("subfolder", None)
@@ -348,9 +343,7 @@ def _take_what_is_beside(
 
 
 def _refuse_other_kind(cls: Any, path: str, place: str) -> None:
-    """After a WordPiece tokenizer could not be loaded: raise an error that says what is there, if
-    it is known.
-    """
+    """Raise an error for a directory that holds a known tokenizer of another kind."""
     is_for_it = (
         VOCAB_FILE not in cls.vocab_files_names.values() or cls.__name__ == formats.RECIPE_CLASS
     )
@@ -361,7 +354,7 @@ def _refuse_other_kind(cls: Any, path: str, place: str) -> None:
 
 
 def _heeded(cls: Any, name: str, files: ModelFiles, arguments: dict[str, Any]) -> ModelFiles:
-    """The files the vocabulary may be read from: without tokenizer.json if `from_slow` or a null
+    """Return the files that may hold the vocabulary: no tokenizer.json if `from_slow` or a null
     excludes it.
     """
     from_slow = bool(arguments.get("from_slow"))
@@ -389,7 +382,7 @@ def _heeded(cls: Any, name: str, files: ModelFiles, arguments: dict[str, Any]) -
 
 
 def _vocabulary_paths(cls: Any, name: str, files: ModelFiles) -> dict[str, str]:
-    """The vocabulary files by the name of the argument that takes them."""
+    """Return the name of an argument → the vocabulary file that it takes."""
     names = cls.vocab_files_names
     if files.single_file is not None:
         if "tokenizer_file" in names:
@@ -418,7 +411,7 @@ def _vocabulary_paths(cls: Any, name: str, files: ModelFiles) -> dict[str, str]:
 
 
 def _elsewhere(name: str, names: Collection[str]) -> str:
-    """The end of a message about a file that is missing: where another is that may be it."""
+    """Return the end of a message about a missing file: another file that may be meant."""
     for finding in near_names(name, names):
         return f"; {finding.file}: {finding.message}"
 
@@ -555,7 +548,7 @@ def _added_ids(
 
 
 def paths_in_files(cls: Any) -> tuple[str, ...]:
-    """The settings that say where files were on the machine that saved the tokenizer."""
+    """Return the settings that name files on the machine that saved the tokenizer."""
     return (
         *cls.vocab_files_names,
         "tokenizer_file",
@@ -596,9 +589,7 @@ def _check_class(cls: Any, saved_class: str, source: str) -> None:
 
 
 def _own_names(cls: Any) -> Iterator[str]:
-    """The names of a class and of those it inherits, as far as the first that has a name in the
-    family.
-    """
+    """Yield the names of a class and of its parents, up to the first of BERT's family."""
     for kind in cls.__mro__:
         name = kind.__name__.removesuffix("Fast")
         yield name

@@ -1,7 +1,6 @@
-"""The files of a model: where they are, by a name.
+"""Find the files of a model by a path, a built-in name or a name on the hub.
 
-In: a path, a built-in name or a name on the hub. Out: name of a file → its path; or an error that
-says where it was looked for. No file is opened.
+No file is opened. An error says which places were searched.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Saving: a tokenizer to the files of a directory, in transformers' layout.
+"""Save a tokenizer to a directory, in the files of transformers.
 
-In: a tokenizer and a directory. Out: its files, all of them or none.
+All files are written, or none. What would load with other ids is refused before that.
 """
 
 from __future__ import annotations
@@ -54,8 +54,10 @@ def save(
     push_to_hub: bool = False,
     **kwargs: Any,
 ) -> tuple[str, ...]:
-    """`tokenizer.save_pretrained(save_directory, ...)`; of the other options those that
-    `save_files_of` has count.
+    """Save a tokenizer as `save_pretrained` does, and return the paths.
+
+    Warn if the model in the directory has too few embedding rows. Other options of transformers
+    have no effect.
     """
     if push_to_hub:
         # which trietok leaves out: it says what to do instead
@@ -77,7 +79,7 @@ def save_files_of(
     tokenizer_json: bool | None = None,
     save_jinja_files: bool = True,
 ) -> tuple[str, ...]:
-    """`save` without a word on the model: for directories that are soon gone."""
+    """Save a tokenizer without the warning about the model."""
     fast_text = getattr(tokenizer, "_tokenizer_json", None)
     if tokenizer_json is False and fast_text is not None and legacy_format is not False:
         legacy_format = True
@@ -113,9 +115,10 @@ def save_files_of(
 def _json_writer(
     tokenizer: Any, fast_text: Any, legacy_format: bool | None, tokenizer_json: bool | None
 ) -> Any:
-    """Return what makes the text of tokenizer.json, None for none; `fast_text` does in a fast one.
+    """Return the function that makes the text of tokenizer.json; None if that is not written.
 
-    Raises where the options contradict each other or the class.
+    `fast_text` is the function of a fast tokenizer. Options that contradict each other or the class
+    raise an error.
     """
     if legacy_format is False and fast_text is None:
         raise InputError(
@@ -146,7 +149,7 @@ def _json_writer(
 
 
 def _require_unknown_token(tokenizer: Any, by_vocabulary_alone: bool) -> None:
-    """Raise where what is saved could not be loaded, or would give an unknown word no id."""
+    """Raise if the files would not load, or an unknown word would have no id."""
     unknown, lost = tokenizer.unk_token, ""
     if unknown is None and "unk_token" in tokenizer.init_kwargs:
         raise VocabularyError(
@@ -182,8 +185,8 @@ def _check_names(save_directory: Any, prefix: str) -> None:
 
 
 def _require_roles_added(tokenizer: Any) -> None:
-    """Raise where a role has a token that texts are not searched for: loading adds it, and other
-    ids come of it.
+    """Raise if the token of a role is not an added token: loading would add it, so that texts with
+    it would have other ids.
     """
     added = tokenizer.added_tokens_encoder
     for role, value in tokenizer.special_tokens_map.items():
@@ -199,7 +202,7 @@ def _require_roles_added(tokenizer: Any) -> None:
 
 
 def _require_ids_that_load(tokenizer: Any) -> None:
-    """Raise where an id, perhaps that of a removed token, is higher than a file may have."""
+    """Raise if an id, for example that of a removed token, is higher than files may have."""
     highest = tokenizer.max_id
     if highest > formats.HIGHEST_ID:
         tokens = {token_id: token for token, token_id in tokenizer.get_vocab().items()}
@@ -215,8 +218,8 @@ def _require_ids_that_load(tokenizer: Any) -> None:
 
 
 def unsayable_of_stages(tokenizer: Any) -> Iterator[str]:
-    """What the stages of a tokenizer do that a vocab.txt and a tokenizer_config.json cannot say, in
-    words.
+    """Yield what the stages of a tokenizer do that vocab.txt and tokenizer_config.json cannot
+    express.
     """
     basic, wordpiece = (
         getattr(tokenizer, name, None) for name in ("basic_tokenizer", "wordpiece_tokenizer")
@@ -275,8 +278,8 @@ def _unsayable_of_template(tokenizer: Any) -> Iterator[str]:
 
 
 def _refuse_what_is_lost(tokenizer: Any, with_json: bool) -> None:
-    """Raise if a stage has settings, or the tokenizer a template, that the files cannot say; warn
-    of a user's code, and of tokens as they were.
+    """Raise if the files cannot express the settings of a stage or the template. Warn about custom
+    code, and about added tokens whose search the files do not express.
     """
     problems: list[str] = []
     if not with_json:
@@ -333,7 +336,7 @@ def _refuse_what_is_lost(tokenizer: Any, with_json: bool) -> None:
 
 
 def _is_code(stage: Any) -> bool:
-    """Whether a stage, or a method that was set on it, is not trietok's."""
+    """Return whether a stage, or a method that was set on it, is custom code."""
     is_its_own = type(stage).__module__.split(".")[0] == __name__.split(".")[0]
     return stage is not None and not (is_its_own and not any(map(callable, vars(stage).values())))
 
@@ -488,9 +491,7 @@ def _up_to_date(tokenizer: Any, path: Path) -> bytes | None:
 
 
 def config_rows(path: str) -> int | None:
-    """The `vocab_size` of a model's config.json; None where it says none, or there is no such file
-    to read.
-    """
+    """Return the `vocab_size` of a model's config.json; None if there is none to read."""
     if not os.path.isfile(path):
         return None
     try:
@@ -501,10 +502,10 @@ def config_rows(path: str) -> int | None:
 
 
 def _special_tokens_map(tokenizer: Any) -> dict[str, Any]:
-    """special_tokens_map.json: a token with the flags of a plain special one as a string, any other
-    with its flags.
+    """Return the content of special_tokens_map.json.
 
-    So the file does not depend on whether a role was given as a string or an `AddedToken`.
+    A token with the flags of a plain special token is a string, so the file does not depend on
+    whether a role was given as a string or an `AddedToken`.
     """
     ids, tokens = tokenizer.added_tokens_encoder, tokenizer.added_tokens_decoder
 
@@ -520,9 +521,7 @@ def _special_tokens_map(tokenizer: Any) -> dict[str, Any]:
 
 
 def _config(tokenizer: Any, has_template_files: bool) -> dict[str, Any]:
-    """tokenizer_config.json: the current values of the tokenizer's arguments, and its added
-    tokens.
-    """
+    """Return the content of tokenizer_config.json: the current settings and the added tokens."""
     config = copy.deepcopy(tokenizer.init_kwargs)
     live = {"model_max_length", "clean_up_tokenization_spaces"} | (
         config.keys() & {*tokenizer.known_settings(), *tokenizer.SPECIAL_TOKENS_ATTRIBUTES}
@@ -575,7 +574,7 @@ def _config(tokenizer: Any, has_template_files: bool) -> dict[str, Any]:
 
 
 def _take_stage(tokenizer: Any, config: dict[str, Any]) -> None:
-    """Put in the settings that its basic tokenizer has now, where they were set on that."""
+    """Update the settings that were changed on the basic tokenizer."""
     basic = getattr(tokenizer, "basic_tokenizer", None)
     for key in config.keys() & {"strip_accents", "tokenize_chinese_chars"}:
         config[key] = getattr(basic, key, config[key])
