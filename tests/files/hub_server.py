@@ -44,16 +44,14 @@ class Hub:
     """The server. A context manager: it serves until the `with` block ends.
 
     `fail` maps a file's name, "GET " and a file's name, or "*" for every file, to what goes wrong:
-    a status, "hang up", "cut off" or "not a hub". `log` has a tuple of method, model, revision and
-    path for every request, in order; `tokens` what each brought.
+    a status, "hang up" or "not a hub". `log` has a tuple of method, model, revision and path for
+    every request, in order.
     """
 
     def __init__(self) -> None:
         self.models: dict[str, Model] = {}
-        self.moved: dict[str, str] = {}
         self.fail: dict[str, int | str] = {}
         self.log: list[tuple[str, str, str, str]] = []
-        self.tokens: list[str | None] = []
         self.after_request: Any = lambda *request: None
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
@@ -106,20 +104,14 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             request = (self.command, name, unquote(revision), unquote(path))
             hub.log.append(request if found else (self.command, self.path, "", ""))
             token = (self.headers.get("Authorization") or "").removeprefix("Bearer ") or None
-            hub.tokens.append(token)
             if not self.fails(request[3].rpartition("/")[2]):
                 self.serve(*request[1:], token, is_listing)
             hub.after_request(*request)
 
         def fails(self, file: str) -> bool:
             failure = hub.fail.get(f"{self.command} {file}", hub.fail.get(file, hub.fail.get("*")))
-            self.close_connection = failure in ("hang up", "cut off")
-            if failure == "cut off":
-                self.send_response(200)
-                self.send_header("Content-Length", "1000")
-                self.end_headers()
-                self.wfile.write(b"[PAD]\n[UN")
-            elif failure == "not a hub":  # such as the log-in page of a network
+            self.close_connection = failure == "hang up"
+            if failure == "not a hub":  # such as the log-in page of a network
                 self.send(200, "<html>Welcome</html>")
             elif isinstance(failure, int):
                 self.send(failure)
@@ -129,9 +121,7 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             self, name: str, revision: str, path: str, token: str | None, is_listing: bool
         ) -> None:
             model = hub.models.get(name)
-            if name in hub.moved:
-                self.send(307, Location=f"/{hub.moved[name]}/resolve/{revision}/{path}")
-            elif model is None:
+            if model is None:
                 # The hub does not tell strangers which private models there are.
                 self.refuse(404 if token else 401, "RepoNotFound")
             elif model.token not in (None, token) and model.gated:
