@@ -7,14 +7,13 @@ error that names it and its place in the file. A Sequence runs its components on
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from trietok.files.json_place import (
     BERT_NORMALIZER,
     BERT_PRE_TOKENIZER,
     NO_NORMALIZER,
-    TYPE,
     BertNormalizer,
     JsonPlace,
     bert_normalizer,
@@ -40,40 +39,34 @@ _GROWING = ("a", "中", "\ufdfa", "İ", "ΐ")  # what the steps other than Repla
 
 
 def pipeline_of(
-    normalizer: JsonPlace | None, pre_tokenizer: JsonPlace
+    normalizer: JsonPlace, pre_tokenizer: JsonPlace
 ) -> tuple[BertNormalizer, Pipeline | None]:
-    """A BertNormalizer that comes first, and all that comes after it; None where that is BERT's
-    pre-tokenizer.
+    """Return a BertNormalizer that comes first, and all that comes after it; None where that is
+    BERT's pre-tokenizer.
 
     Where there is no BertNormalizer, it is `NO_NORMALIZER`. In a Sequence, and where there is none,
     the arguments of a class do not count in transformers: that is a `Pipeline` too.
     """
-    said = None if normalizer is None else normalizer.value
-    steps = (
-        [] if normalizer is None else _in_sequence(normalizer, "normalizers", tuple(_NORMALIZERS))
-    )
-    cuts = _in_sequence(pre_tokenizer, "pretokenizers", tuple(_PRE_TOKENIZERS))
+    steps = []
+    if normalizer.value is not None:
+        steps = _in_sequence(normalizer, "normalizers", _NORMALIZERS)
+    cuts = _in_sequence(pre_tokenizer, "pretokenizers", _PRE_TOKENIZERS)
     of_bert = NO_NORMALIZER
     if [step.value["type"] for step in steps] == [BERT_NORMALIZER]:
-        of_bert, steps = bert_normalizer(steps[0]), []
+        of_bert = bert_normalizer(steps[0])
+        if steps == [normalizer] and pre_tokenizer.value["type"] == BERT_PRE_TOKENIZER:
+            pre_tokenizer.object(("type",))
+            return of_bert, None
+        steps = []
     is_berts = not steps and [place.value["type"] for place in cuts] == [BERT_PRE_TOKENIZER]
-    if (
-        is_berts
-        and said is not None
-        and "normalizers" not in said
-        and "pretokenizers" not in pre_tokenizer.value
-    ):
-        cuts[0].object(("type",))
-        return of_bert, None
     made = tuple(_NORMALIZERS[step.value["type"]](step) for step in steps)
-    if normalizer is not None:
-        _check_growth(normalizer, made)
+    _check_growth(normalizer, made)
     cut = tuple(each for place in cuts for each in _PRE_TOKENIZERS[place.value["type"]](place))
-    return of_bert, Pipeline(made, cut, is_berts, (said, pre_tokenizer.value))
+    return of_bert, Pipeline(made, cut, is_berts, (normalizer.value, pre_tokenizer.value))
 
 
-def _in_sequence(place: JsonPlace, key: str, known: tuple[str, ...]) -> list[JsonPlace]:
-    """The components of a Sequence, those of Sequences in it too; or the one that is no
+def _in_sequence(place: JsonPlace, key: str, known: Iterable[str]) -> list[JsonPlace]:
+    """Return the components of a Sequence, those of Sequences in it too; or the one that is no
     Sequence.
     """
     if component_type(place, *known, "Sequence") != "Sequence":
@@ -82,8 +75,20 @@ def _in_sequence(place: JsonPlace, key: str, known: tuple[str, ...]) -> list[Jso
     return [each for item in found for each in _in_sequence(item, key, known)]
 
 
+# ---- normalizers ---------------------------------------------------------------------------------
+
+
+def _of_bert(place: JsonPlace) -> Step:
+    return OfBert(RustBasicTokenizer(*bert_normalizer(place).switches))
+
+
+def _without_settings(place: JsonPlace) -> Step:
+    place.object(("type",))
+    return _STEPS[place.value["type"]]
+
+
 def _pattern(place: JsonPlace) -> Pattern:
-    """A pattern: a string, or a regular expression that means the same in Python."""
+    """Return a pattern: a string, or a regular expression that means the same in Python."""
     value = place.value
     if not isinstance(value, dict) or value.keys() not in ({"String"}, {"Regex"}):
         raise place.wrong('an object {"String": ...} or {"Regex": ...}')
@@ -102,8 +107,28 @@ def _pattern(place: JsonPlace) -> Pattern:
 
 
 def _replace(place: JsonPlace) -> Step:
-    said = place.members({**TYPE, "pattern": _pattern, "content": JsonPlace.text})
-    return Replace(said["pattern"], said["content"])
+    return Replace(**place.settings(pattern=_pattern, content=JsonPlace.text))
+
+
+def _strip(place: JsonPlace) -> Step:
+    said = place.settings(strip_left=JsonPlace.flag, strip_right=JsonPlace.flag)
+    return Strip(said["strip_left"], said["strip_right"])
+
+
+_STEPS: Mapping[str, Step] = {
+    **{form: NormalForm(form) for form in ("NFC", "NFD", "NFKC", "NFKD")},
+    "Lowercase": LOWERCASE,
+    "StripAccents": STRIP_ACCENTS,
+}
+_NORMALIZERS: Mapping[str, Callable[[JsonPlace], Step]] = {
+    BERT_NORMALIZER: _of_bert,
+    **dict.fromkeys(_STEPS, _without_settings),
+    "Replace": _replace,
+    "Strip": _strip,
+}
+
+
+# ---- how long a text may become ------------------------------------------------------------------
 
 
 def _check_growth(place: JsonPlace, steps: Sequence[Step]) -> None:
@@ -147,65 +172,42 @@ def _longest(text: str, growth: Sequence[float], steps: Sequence[Step]) -> float
     return len(text) + more + sum(most[char] - 1 for char in text)
 
 
-def _strip(place: JsonPlace) -> Step:
-    said = place.members({**TYPE, "strip_left": JsonPlace.flag, "strip_right": JsonPlace.flag})
-    return Strip(said["strip_left"], said["strip_right"])
+# ---- pre-tokenizers ------------------------------------------------------------------------------
 
 
-def _fixed(step: Any) -> Callable[[JsonPlace], Any]:
-    """The reader of a component that is told nothing."""
-
-    def read(place: JsonPlace) -> Any:
-        place.object(("type",))
-        return step
-
-    return read
+def _whitespace(place: JsonPlace) -> tuple[CutAtMatches, ...]:
+    place.object(("type",))
+    return whitespace_cuts(place.value["type"])
 
 
 def _behavior(place: JsonPlace) -> Any:
     return place.choice(*BEHAVIORS)
 
 
+def _punctuation(place: JsonPlace) -> tuple[CutAtMatches, ...]:
+    said = place.settings({"behavior": _behavior})
+    return (punctuation_cut(said.get("behavior", "Isolated")),)
+
+
+def _digits(place: JsonPlace) -> tuple[CutAtMatches, ...]:
+    said = place.settings(individual_digits=JsonPlace.flag)
+    return (digits_cut(said["individual_digits"]),)
+
+
 def _split(place: JsonPlace) -> tuple[CutAtMatches, ...]:
-    said = {"pattern": _pattern, "behavior": _behavior, "invert": JsonPlace.flag}
-    return (CutAtMatches(**place.members({**TYPE, **said})),)
+    said = place.settings(pattern=_pattern, behavior=_behavior, invert=JsonPlace.flag)
+    return (CutAtMatches(**said),)
 
 
 def _char_delimiter(place: JsonPlace) -> tuple[CutAtMatches, ...]:
-    delimiter = place.members({**TYPE, "delimiter": JsonPlace.text})["delimiter"]
+    delimiter = place.settings(delimiter=JsonPlace.text)["delimiter"]
     if len(delimiter) != 1:
         raise place.member("delimiter").wrong("one character")
     return (CutAtMatches(literal(delimiter), "Removed"),)
 
 
-def _punctuation(place: JsonPlace) -> tuple[CutAtMatches, ...]:
-    said = place.members(TYPE, {"behavior": _behavior})
-    return (punctuation_cut(said.get("behavior", "Isolated")),)
-
-
-def _digits(place: JsonPlace) -> tuple[CutAtMatches, ...]:
-    return (
-        digits_cut(
-            place.members({**TYPE, "individual_digits": JsonPlace.flag})["individual_digits"]
-        ),
-    )
-
-
-_NORMALIZERS: Mapping[str, Callable[[JsonPlace], Step]] = {
-    BERT_NORMALIZER: lambda place: OfBert(RustBasicTokenizer(*bert_normalizer(place).switches)),
-    "NFC": _fixed(NormalForm("NFC")),
-    "NFD": _fixed(NormalForm("NFD")),
-    "NFKC": _fixed(NormalForm("NFKC")),
-    "NFKD": _fixed(NormalForm("NFKD")),
-    "Lowercase": _fixed(LOWERCASE),
-    "StripAccents": _fixed(STRIP_ACCENTS),
-    "Replace": _replace,
-    "Strip": _strip,
-}
 _PRE_TOKENIZERS: Mapping[str, Callable[[JsonPlace], tuple[CutAtMatches, ...]]] = {
-    BERT_PRE_TOKENIZER: lambda place: _fixed(whitespace_cuts(BERT_PRE_TOKENIZER))(place),
-    "Whitespace": lambda place: _fixed(whitespace_cuts("Whitespace"))(place),
-    "WhitespaceSplit": lambda place: _fixed(whitespace_cuts("WhitespaceSplit"))(place),
+    **dict.fromkeys((BERT_PRE_TOKENIZER, "Whitespace", "WhitespaceSplit"), _whitespace),
     "Punctuation": _punctuation,
     "Digits": _digits,
     "Split": _split,

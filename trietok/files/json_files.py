@@ -20,39 +20,43 @@ DEEPEST = 40
 
 
 def read_json_text(path: Path_) -> str:
-    """The text of a JSON file that holds no more values than fit into a common memory."""
+    """Return the text of a JSON file that holds no more values than fit into a common memory."""
     text = read_text(path)
-    for what, signs, limit in (
-        ("values", ",", MOST_VALUES),
-        ("lists and objects", "[{", MOST_CONTAINERS),
+    for count, most, what in (
+        (text.count(","), MOST_VALUES, "values"),
+        (text.count("[") + text.count("{"), MOST_CONTAINERS, "lists and objects"),
     ):
-        if len(text) > limit and sum(map(text.count, signs)) > limit:
-            message = f"holds more than {limit:,} {what}, the most a tokenizer's file may hold"
-            raise FileFormatError(f"{os.fspath(path)} {message}", path=path)
+        if count > most:
+            told = f"holds more than {most:,} {what}, the most a tokenizer's file may hold"
+            raise FileFormatError(f"{os.fspath(path)} {told}", path=path)
     return text
 
 
 def read_json(path: Path_) -> Any:
-    """The value of a JSON file; raises as `read_json_text`, and where it does not parse."""
-    text = read_json_text(path)
+    """Return the value of a JSON file; raises as `read_json_text`, and where it does not parse."""
+    text, name = read_json_text(path), os.fspath(path)
     try:
         value = json.loads(text, object_pairs_hook=_without_doubles)
         check_depth(value)
-    except (ValueError, RecursionError) as error:
-        raise _bad_json(path, error) from None
+    except json.JSONDecodeError as error:
+        told = f", column {error.colno}: not JSON: {error.msg}"
+        if _ends_early(error):
+            told += "; the file ends there, so it may be truncated: copy or download it again"
+        raise FileFormatError.at_line(path, error.lineno, told) from None
+    except RecursionError:
+        told = f"{name} is nested too deeply to be a tokenizer's file"
+        raise FileFormatError(told, path=path) from None
+    except ValueError as error:
+        raise FileFormatError(f"{name}: {error}", path=path) from None
     return value
 
 
 def read_json_object(path: Path_) -> dict[str, Any]:
-    """A JSON file that holds one object; raises as `read_json`, and where it holds another
-    value.
-    """
+    """Return the object of a JSON file; raises as `read_json`, and where it holds another value."""
     value = read_json(path)
     if not isinstance(value, dict):
-        kind = type(value).__name__
-        raise FileFormatError(
-            f"{os.fspath(path)} holds a JSON {kind}, not an object {{...}}", path=path
-        )
+        told = f"{os.fspath(path)} holds a JSON {type(value).__name__}, not an object {{...}}"
+        raise FileFormatError(told, path=path)
     return value
 
 
@@ -60,9 +64,9 @@ def check_depth(value: Any) -> None:
     """Raise RecursionError for containers that are nested more deeply than `DEEPEST`."""
     level = [value]
     for _ in range(DEEPEST + 1):
-        if {dict, list}.isdisjoint(map(type, level)):
-            return
         containers = [item for item in level if isinstance(item, (dict, list))]
+        if not containers:
+            return
         level = []
         for container in containers:
             level.extend(container.values() if isinstance(container, dict) else container)
@@ -70,7 +74,7 @@ def check_depth(value: Any) -> None:
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object without repeated keys: parsers disagree about which of two equal keys is used."""
+    """Return an object; raise where a key is repeated, since parsers disagree on which counts."""
     value = dict(pairs)
     if len(value) < len(pairs):
         raise ValueError(f"the key {doubled_keys(pairs)[0]!r} stands twice in one object")
@@ -78,22 +82,8 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def doubled_keys(pairs: list[tuple[str, Any]]) -> list[str]:
-    """The keys that stand more than once in an object, in the order of the file; O(keys)."""
+    """Return the keys that stand more than once in an object, in the order of the file."""
     return [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
-
-
-def _bad_json(path: Path_, error: Exception) -> FileFormatError:
-    if isinstance(error, json.JSONDecodeError):
-        where = f"{os.fspath(path)}, line {error.lineno}, column {error.colno}"
-        told = f"{where}: not JSON: {error.msg}"
-        if _ends_early(error):
-            told += "; the file ends there, so it may be truncated: copy or download it again"
-        return FileFormatError(told, path=path, line_number=error.lineno)
-    if isinstance(error, RecursionError):
-        return FileFormatError(
-            f"{os.fspath(path)} is nested too deeply to be a tokenizer's file", path=path
-        )
-    return FileFormatError(f"{os.fspath(path)}: {error}", path=path)
 
 
 def _ends_early(error: json.JSONDecodeError) -> bool:

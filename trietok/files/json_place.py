@@ -8,18 +8,18 @@ should be.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from trietok.disk import HALF_PAIR, HIGHEST_ID
+from trietok.disk import HALF_PAIR, HIGHEST_ID, Path_
 from trietok.errors import FileFormatError
 
 
 class JsonPlace(NamedTuple):
-    """A JSON value and its place, so that every error can name the place, the value there and what
-    it should be.
+    """A JSON value, its place, and its file, all of which an error about it names.
 
     >>> place = JsonPlace({"stride": "2"}, "truncation", "tokenizer.json")
     >>> place.member("stride").number()
@@ -30,54 +30,63 @@ class JsonPlace(NamedTuple):
 
     value: Any
     path: str
-    file: str | os.PathLike[str]
+    file: Path_
 
     def error(self, problem: str) -> FileFormatError:
-        """An error that begins with the file and the JSON path."""
+        """Return an error that begins with the file and the JSON path."""
         where = f"{os.fspath(self.file)}: {self.path}".removesuffix(": ")
         return FileFormatError(f"{where} {problem}", path=self.file)
 
     def wrong(self, wanted: str) -> FileFormatError:
-        """The error for a value that is not `wanted`."""
-        return self.error(f"is {_shown_value(self.value)}; it should be {wanted}")
+        """Return the error for a value that is not `wanted`."""
+        is_constant = self.value is None or isinstance(self.value, bool)
+        shown = json.dumps(self.value) if is_constant else f"{self.value!r:.60}"
+        return self.error(f"is {shown}; it should be {wanted}")
 
     def member(self, key: str) -> JsonPlace:
-        """The value under `key`, which must be there."""
+        """Return the value under `key` of an object, None if there is none."""
         is_plain = len(key) <= 60 and key.replace("_", "a").isalnum()
         step = f".{key}" if is_plain else f"[{key!r:.60}]"
-        return JsonPlace(self.value[key], f"{self.path}{step}".removeprefix("."), self.file)
+        return JsonPlace(self.value.get(key), f"{self.path}{step}".removeprefix("."), self.file)
 
     def object(self, required: Iterable[str], optional: Iterable[str] = ()) -> JsonPlace:
-        """Itself, if it is an object with these keys and no other."""
+        """Return itself, if it is an object with these keys and no other."""
         required = tuple(required)
         if not isinstance(self.value, dict):
             raise self.wrong("an object with " + ", ".join(required))
         missing = [key for key in required if key not in self.value]
         if missing:
             raise self.error(f"has no {missing[0]!r}, which it must have")
-        unknown = self.value.keys() - {*required, *optional}
+        known = (*required, *optional)
+        unknown = self.value.keys() - {*known}
         if unknown:
-            known = ", ".join([*required, *optional])
             raise self.error(
-                f"has the key {min(unknown)!r:.60}, which trietok does not know; known are {known}"
+                f"has the key {min(unknown)!r:.60}, which trietok does not know; known are"
+                f" {', '.join(known)}"
             )
         return self
 
     def members(
-        self, required: Mapping[str, Reader], optional: Mapping[str, Reader] | None = None
+        self, optional: Mapping[str, Reader] | None = None, **required: Reader
     ) -> dict[str, Any]:
-        """What the readers make of the members of an object with these keys and no other; a `type`
-        is not read.
-        """
-        place, readers = self.object(required, optional or ()), {**required, **(optional or {})}
+        """Return what the readers make of the members of an object with these keys and no other."""
+        self.object(required, optional or ())
         return {
-            key: read(place.member(key))
-            for key, read in readers.items()
-            if key in place.value and key != "type"
+            key: read(self.member(key))
+            for key, read in {**required, **(optional or {})}.items()
+            if key in self.value
         }
 
+    def settings(
+        self, optional: Mapping[str, Reader] | None = None, **required: Reader
+    ) -> dict[str, Any]:
+        """Return the members of a component without its type, which `component_type` has read."""
+        said = self.members(optional, type=JsonPlace.text, **required)
+        del said["type"]
+        return said
+
     def items(self) -> list[JsonPlace]:
-        """The items of a list."""
+        """Return the items of a list."""
         if not isinstance(self.value, list):
             raise self.wrong("a list")
         return [
@@ -85,43 +94,53 @@ class JsonPlace(NamedTuple):
             for number, item in enumerate(self.value)
         ]
 
+    def if_set(self, read: Reader) -> Any:
+        """Return what a reader makes of the value, or None where that is null."""
+        return None if self.value is None else read(self)
+
     def text(self) -> str:
-        """A string that UTF-8 can keep."""
+        """Return a string that UTF-8 can keep."""
         if not isinstance(self.value, str):
             raise self.wrong("a string")
         if not self.value.isascii() and re.search(HALF_PAIR, self.value):
             raise self.error(
-                f"is {_shown_value(self.value)}, which holds half of a surrogate pair; UTF-8 cannot"
-                " keep it"
+                f"is {self.value!r:.60}, which holds half of a surrogate pair; UTF-8 cannot keep it"
             )
         return self.value
 
     def flag(self) -> bool:
-        """true or false."""
-        if self.value is not True and self.value is not False:
+        """Return true or false."""
+        if not isinstance(self.value, bool):
             raise self.wrong("true or false")
         return self.value
 
     def number(self, highest: int = HIGHEST_ID) -> int:
-        """A whole number from 0; ids are such."""
+        """Return a whole number from 0; ids are such."""
         if type(self.value) is not int or not 0 <= self.value <= highest:
             raise self.wrong(f"a whole number from 0 to {highest}")
         return self.value
 
     def choice(self, *names: str) -> str:
-        """One of a few strings."""
-        if self.value not in names or not isinstance(self.value, str):
+        """Return one of a few strings."""
+        if self.value not in names:
             raise self.wrong("one of " + ", ".join(names))
-        return self.value
+        return str(self.value)
 
 
 Reader = Callable[[JsonPlace], Any]
 
 
-def _shown_value(value: Any) -> str:
-    """A value as the file has it, cut short: null, true and false as JSON writes them."""
-    constants = {None: "null", True: "true", False: "false"}
-    return constants[value] if value is None or isinstance(value, bool) else f"{value!r:.60}"
+def component_type(place: JsonPlace, *known: str) -> str:
+    """Return the type of a component, if trietok has it."""
+    kind = place.value.get("type") if isinstance(place.value, dict) else None
+    if not isinstance(kind, str):
+        raise place.wrong(f"an object with a type: {', '.join(known)}")
+    if kind not in known:
+        raise place.error(
+            f"is of type {kind!r:.60}, a component that trietok does not have; it has"
+            f" {', '.join(known)}. The tokenizers package loads such a file"
+        )
+    return kind
 
 
 # ---- BERT's normalizer ---------------------------------------------------------------------------
@@ -143,10 +162,6 @@ class BertNormalizer(NamedTuple):
     lowercase: bool = True
 
     @property
-    def strips(self) -> bool:
-        return self.lowercase if self.strip_accents is None else self.strip_accents
-
-    @property
     def switches(self) -> tuple[bool, bool, bool | None, bool]:
         """The arguments of a `RustBasicTokenizer`."""
         return self.lowercase, self.handle_chinese_chars, self.strip_accents, self.clean_text
@@ -156,27 +171,14 @@ NO_NORMALIZER = BertNormalizer(
     clean_text=False, handle_chinese_chars=False, strip_accents=False, lowercase=False
 )
 BERT_NORMALIZER, BERT_PRE_TOKENIZER = "BertNormalizer", "BertPreTokenizer"
-TYPE: dict[str, Reader] = {"type": JsonPlace.text}
-_NORMALIZER = TYPE | dict.fromkeys(
-    ("clean_text", "handle_chinese_chars", "lowercase"), JsonPlace.flag
-)
-
-
-def component_type(place: JsonPlace, *known: str) -> str:
-    """The type of a component, if trietok has it."""
-    kind = place.value.get("type") if isinstance(place.value, dict) else None
-    if not isinstance(kind, str):
-        raise place.wrong(f"an object with a type: {', '.join(known)}")
-    if kind not in known:
-        raise place.error(
-            f"is of type {kind!r:.60}, a component that trietok does not have; it has"
-            f" {', '.join(known)}. The tokenizers package loads such a file"
-        )
-    return kind
 
 
 def bert_normalizer(place: JsonPlace) -> BertNormalizer:
-    """A BertNormalizer."""
-    component_type(place, BERT_NORMALIZER)
-    optional = {"strip_accents": lambda value: None if value.value is None else value.flag()}
-    return BertNormalizer(**place.members(_NORMALIZER, optional))
+    """Return a BertNormalizer."""
+    said = place.settings(
+        {"strip_accents": lambda value: value.if_set(JsonPlace.flag)},
+        clean_text=JsonPlace.flag,
+        handle_chinese_chars=JsonPlace.flag,
+        lowercase=JsonPlace.flag,
+    )
+    return BertNormalizer(**said)

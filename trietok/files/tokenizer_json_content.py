@@ -1,13 +1,13 @@
 """What a tokenizer.json says, as values, and whether its tokens and ids agree.
 
-In: the parts of a file, or of a tokenizer. Out: a `TokenizerJson`, which is read and written; the
-ids that the Rust tokenizer would give.
+In: the parts of a file, or of a tokenizer. Out: a `TokenizerJson`, which is read and written; an
+error where its tokens and ids do not agree, or the Rust tokenizer would give others.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,16 +20,17 @@ from trietok.files.json_place import (
     BertNormalizer,
     JsonPlace,
 )
-from trietok.inputs import post_processors
-from trietok.inputs.post_processors import (
-    PostProcessor,
-)
+from trietok.inputs.post_processors import PostProcessor, bare_pieces
 from trietok.inputs.template import RowPiece
 from trietok.text.added_tokens import AddedToken
 from trietok.text.wordpiece import BERT_LONGEST_WORD, BERT_PREFIX
 
 if TYPE_CHECKING:
     from trietok.text.pipeline import Pipeline
+
+
+# The settings of the model, by their names in the file and in a `TokenizerJson`.
+WORDPIECE = ("unk_token", "continuing_subword_prefix", "max_input_chars_per_word")
 
 
 class WordPieceDecoder(NamedTuple):
@@ -124,113 +125,113 @@ class TokenizerJson(NamedTuple):
         """
         if self.components is None:
             return self.normalizer is not None
-        return (
-            isinstance(self.components[0], dict)
-            and self.components[0].get("type") == BERT_NORMALIZER
-        )
+        normalizer, _ = self.components
+        return isinstance(normalizer, dict) and normalizer.get("type") == BERT_NORMALIZER
 
     def pipeline(self) -> Pipeline | None:
-        """What stands for BERT's own stages in the fast profile: what `components` say, or no
-        normalizer.
-        """
+        """Return what stands for BERT's own stages in the fast profile; None where these do."""
         if self.components is None and self.normalizer is not None:
             return None
-
-        said, pre_tokenizer = (
-            JsonPlace(value, "", "") for value in self.components or _NOT_NORMALIZED
-        )
-        return pipeline_of(said if said.value is not None else None, pre_tokenizer)[1]
+        normalizer, pre_tokenizer = self.components or _NOT_NORMALIZED
+        return pipeline_of(JsonPlace(normalizer, "", ""), JsonPlace(pre_tokenizer, "", ""))[1]
 
     def pieces(self, pair: bool = False) -> tuple[RowPiece, ...]:
-        """The template for one text or, with `pair`, two: texts and special tokens in order, with
-        type ids.
+        """Return the template for one text or, with `pair`, two: texts and special tokens in order,
+        with type ids.
         """
-        return (
-            post_processors.bare_pieces(pair)
-            if self.post_processor is None
-            else self.post_processor.pieces(pair)
-        )
+        return self.post_processor.pieces(pair) if self.post_processor else bare_pieces(pair)
 
 
 _NOT_NORMALIZED = (None, {"type": BERT_PRE_TOKENIZER})
 
 
+def said_of_stages(
+    normalizer: BertNormalizer, pipeline: Pipeline | None
+) -> tuple[BertNormalizer | None, tuple[Any, Any] | None]:
+    """Return the `normalizer` and the `components` of a TokenizerJson with these stages, which are
+    those of `pipeline_of`.
+    """
+    if pipeline is None:
+        return normalizer, None
+    if pipeline.said == _NOT_NORMALIZED:
+        return None, None
+    return normalizer, pipeline.said
+
+
+# ---- ids -----------------------------------------------------------------------------------------
+
+
 def check_ids(value: TokenizerJson, path: Path_) -> None:
-    """Whether tokens and ids agree, and the Rust tokenizer would give every added token the id it
-    has here.
+    """Raise where tokens and ids do not agree, or tokenizers 0.22.2 would give an added token
+    another id than it has here.
+    """
+    if value.unk_token not in value.vocabulary:
+        problem = f"model.unk_token is {value.unk_token!r:.60}, which is not in model.vocab; add it"
+        raise ids_error(path, problem, value.unk_token)
+    _check_added(value, path)
+    _check_post_processor(value, path)
+
+
+def _check_added(value: TokenizerJson, path: Path_) -> None:
+    """Raise for an added token that gets another id when the Rust tokenizer loads the file, or has
+    that of an entry.
+
+    A token of the vocabulary keeps its id there. The others are numbered in their order from the
+    number of the vocabulary's entries on, whether or not a number is an entry's id already.
     """
     vocabulary = value.vocabulary
-    if value.unk_token not in vocabulary:
-        problem = f"model.unk_token is {value.unk_token!r:.60}, which is not in model.vocab; add it"
-        raise _ids_error(path, problem, value.unk_token)
-    of_vocabulary: set[int] | None = None
-    numbers = rust_ids(vocabulary, [token.content for token in value.added_tokens.values()])
-    for place, ((token_id, token), number) in enumerate(
-        zip(value.added_tokens.items(), numbers, strict=True)
-    ):
-        if number == token_id and token.content in vocabulary:
-            continue  # all of them, where a model is published
-        if of_vocabulary is None:
-            of_vocabulary = set(vocabulary.values())
-        if number == token_id and token_id not in of_vocabulary:
+    next_id = len(vocabulary)
+    # The ids behind it that entries have: there are some where others have no token.
+    taken = {entry_id: entry for entry, entry_id in vocabulary.items() if entry_id >= next_id}
+    for place, (token_id, token) in enumerate(value.added_tokens.items()):
+        content, is_entry = token.content, token.content in vocabulary
+        rust_id = vocabulary[content] if is_entry else next_id
+        if not is_entry:
+            next_id += 1
+        if rust_id == token_id and (is_entry or token_id not in taken):
             continue
-        where = f"added_tokens[{place}] ({token.content!r:.60}) has the id {token_id}"
-        if number != token_id:
-            why = (
-                "tokens that are not in model.vocab are numbered in their order from"
-                f" {len(vocabulary)}, the number of its entries, whatever ids they have (ids"
-                " without a token are not counted)"
+        where = f"added_tokens[{place}] ({content!r:.60}) has the id {token_id}"
+        if rust_id == token_id:
+            problem = (
+                f"{where}, which is that of {taken[token_id]!r:.60} in model.vocab; the Rust"
+                " tokenizer numbers it so because model.vocab leaves ids without a token; give"
+                " every id a token"
             )
-            if token.content in vocabulary:
-                why = "that is its id in model.vocab"
-            problem = f"{where}, and the Rust tokenizer would give it {number}: {why}"
-            raise _ids_error(path, problem, token.content, number, token_id)
-        other = next(entry for entry, entry_id in vocabulary.items() if entry_id == token_id)
-        problem = (
-            f"{where}, which is that of {other!r:.60} in model.vocab; the Rust tokenizer numbers it"
-            " so because model.vocab leaves ids without a token; give every id a token"
+            raise ids_error(path, problem, content, None, token_id)
+        why = (
+            "that is its id in model.vocab"
+            if is_entry
+            else "tokens that are not in model.vocab are numbered in their order from"
+            f" {len(vocabulary)}, the number of its entries, whatever ids they have (ids without a"
+            " token are not counted)"
         )
-        raise _ids_error(path, problem, token.content, None, token_id)
+        problem = f"{where}, and the Rust tokenizer would give it {rust_id}: {why}"
+        raise ids_error(path, problem, content, rust_id, token_id)
+
+
+def _check_post_processor(value: TokenizerJson, path: Path_) -> None:
+    """Raise for a special token around texts whose id is another token's, or no token's."""
+    if value.post_processor is None:
+        return
     added = {token.content: token_id for token_id, token in value.added_tokens.items()}
-    for where, special, token_id in (
-        value.post_processor.special_ids() if value.post_processor else ()
-    ):
-        known_id = added.get(special, vocabulary.get(special))
+    for where, special, token_id in value.post_processor.special_ids():
         problem = f"post_processor.{where} gives {special!r:.60} the id {token_id}"
+        known_id = added.get(special, value.vocabulary.get(special))
         if known_id is not None and known_id != token_id:
             problem += f"; everywhere else it has {known_id}"
-            raise _ids_error(path, problem, special, known_id, token_id)
-        if (
-            known_id is None
-            and token_id not in value.added_tokens
-            and token_id not in vocabulary.values()
-        ):
-            raise _ids_error(path, f"{problem}, which no token has", special, None, token_id)
+            raise ids_error(path, problem, special, known_id, token_id)
+        has_token = token_id in value.added_tokens or token_id in value.vocabulary.values()
+        if known_id is None and not has_token:
+            raise ids_error(path, f"{problem}, which no token has", special, None, token_id)
 
 
-def rust_ids(vocabulary: Mapping[str, int], contents: Iterable[str]) -> Iterator[int]:
-    """The ids that tokenizers 0.22.2 gives to the added tokens of a file when it loads them.
-
-    A token of the vocabulary keeps its id. The others are numbered in their order from the number
-    of the vocabulary's entries on, whether or not a number is an entry's id already.
-
-    >>> list(rust_ids({"[UNK]": 0, "a": 1, "b": 5}, ["<x>", "b", "<y>"]))
-    [3, 5, 4]
-    """
-    next_id = len(vocabulary)
-    for content in contents:
-        yield vocabulary.get(content, next_id)
-        next_id += content not in vocabulary
-
-
-def _ids_error(
+def ids_error(
     path: Path_,
     problem: str,
-    token: str,
+    token: str | None = None,
     expected_id: int | None = None,
     found_id: int | None = None,
 ) -> VocabularyError:
-    where = f"{os.fspath(path)}: {problem}"
-    return VocabularyError(
-        where, path=path, token=token, expected_id=expected_id, found_id=found_id
-    )
+    """Return the error for tokens and ids of a file that do not agree."""
+    told = f"{os.fspath(path)}: {problem}"
+    return VocabularyError(told, path=path, token=token, expected_id=expected_id, found_id=found_id)

@@ -15,15 +15,23 @@ from typing import Any
 from trietok.disk import Path_
 from trietok.errors import NotSupportedError, VocabularyError
 from trietok.files.formats import VOCAB_FILE, write_text
-from trietok.files.json_place import BERT_PRE_TOKENIZER, NO_NORMALIZER, BertNormalizer
+from trietok.files.json_place import (
+    BERT_NORMALIZER,
+    BERT_PRE_TOKENIZER,
+    NO_NORMALIZER,
+    BertNormalizer,
+)
 from trietok.files.tokenizer_json import (
     VERSION,
-    WORDPIECE,
     read_tokenizer_json,
-    said_by,
     tokenizer_json_from_object,
 )
-from trietok.files.tokenizer_json_content import TokenizerJson, WordPieceDecoder
+from trietok.files.tokenizer_json_content import (
+    WORDPIECE,
+    TokenizerJson,
+    WordPieceDecoder,
+    said_of_stages,
+)
 from trietok.inputs.post_processors import template_processing_of
 from trietok.text.added_patterns import order_counts
 from trietok.text.added_tokens import AddedToken
@@ -44,13 +52,13 @@ def write_tokenizer_json(path: Path_, value: TokenizerJson, *, pretty: bool = Tr
         VocabularyError: the file could not keep the ids: the Rust tokenizer would give an added
             token another one.
     """
-    write_text(path, tokenizer_json_text(value, pretty=pretty, path=path))
+    write_text(path, tokenizer_json_text(value, path, pretty=pretty))
 
 
-def tokenizer_json_text(
-    value: TokenizerJson, *, pretty: bool = True, path: Path_ = "tokenizer.json"
-) -> str:
-    """The text of a tokenizer.json, as `Tokenizer.to_str(pretty)` has it."""
+def tokenizer_json_text(value: TokenizerJson, path: Path_, *, pretty: bool = True) -> str:
+    """Return the text of a tokenizer.json, as `Tokenizer.to_str(pretty)` has it; `path` is what
+    errors call the file.
+    """
     whole = tokenizer_json_object(value)
     # A tokenizer whose tokens were removed may have ids that such a file cannot keep. It is refused
     # here, before anything is written: the Rust tokenizer would load the file and give other ids
@@ -62,23 +70,22 @@ def tokenizer_json_text(
 
 
 def tokenizer_json_object(value: TokenizerJson) -> dict[str, Any]:
-    """The JSON object of a tokenizer.json, with its keys in the order in which the Rust tokenizer
-    writes them.
+    """Return the JSON object of a tokenizer.json, with its keys in the order in which the Rust
+    tokenizer writes them.
     """
     padding = None if value.padding is None else value.padding._asdict()
     if padding is not None and padding["strategy"] != "BatchLongest":
         padding["strategy"] = {"Fixed": padding["strategy"]}
-    normalizer = _component("BertNormalizer", value.normalizer)
-    pre_tokenizer: Any = {"type": BERT_PRE_TOKENIZER}
-    if value.components is not None:
-        said, pre_tokenizer = value.components
-        normalizer = normalizer if value.takes_arguments else said
+    normalizer, pre_tokenizer = value.components or (None, {"type": BERT_PRE_TOKENIZER})
+    if value.takes_arguments:  # which may have changed it since it was read
+        normalizer = _component(BERT_NORMALIZER, value.normalizer)
     return {
         "version": VERSION,
         "truncation": None if value.truncation is None else value.truncation._asdict(),
         "padding": padding,
         "added_tokens": [
-            {"id": token_id, **token.__getstate__()} for token_id, token in _in_saved_order(value)
+            {"id": token_id, **token.__getstate__()}
+            for token_id, token in _in_saved_order(value).items()
         ],
         "normalizer": normalizer,
         "pre_tokenizer": pre_tokenizer,
@@ -93,23 +100,20 @@ def tokenizer_json_object(value: TokenizerJson) -> dict[str, Any]:
 
 
 def by_id(vocabulary: Mapping[str, int]) -> dict[str, int]:
-    """A vocabulary in the order of its ids, as files have it."""
-    ids = list(vocabulary.values())
-    return dict(vocabulary if ids == sorted(ids) else sorted(vocabulary.items(), key=itemgetter(1)))
+    """Return a vocabulary in the order of its ids, as files have it."""
+    return dict(sorted(vocabulary.items(), key=itemgetter(1)))
 
 
-def _in_saved_order(value: TokenizerJson) -> list[tuple[int, AddedToken]]:
-    """The added tokens by id, as the Rust tokenizer writes them, or in the order of adding if the
-    order matters.
+def _in_saved_order(value: TokenizerJson) -> Mapping[int, AddedToken]:
+    """Return the added tokens by id, as the Rust tokenizer writes them, or in the order of adding
+    if the order matters.
     """
-    tokens, ids = value.added_tokens, list(value.added_tokens)
-    if ids == sorted(ids):
-        return list(tokens.items())
-    said = value.normalizer or NO_NORMALIZER
-    basic = RustBasicTokenizer(
-        said.lowercase, said.handle_chinese_chars, said.strip_accents, said.clean_text
-    )
-    return list(tokens.items()) if order_counts(tokens, basic) else sorted(tokens.items())
+    tokens = value.added_tokens
+    sorted_tokens = dict(sorted(tokens.items()))
+    if list(sorted_tokens) == list(tokens):
+        return tokens
+    basic = RustBasicTokenizer(*(value.normalizer or NO_NORMALIZER).switches)
+    return tokens if order_counts(tokens, basic) else sorted_tokens
 
 
 def _component(kind: str, value: BertNormalizer | WordPieceDecoder | None) -> dict[str, Any] | None:
@@ -135,6 +139,21 @@ def slow_text(tokenizer: Any, path: Path_) -> str:
     return _text(value, tokenizer, path, "; or save it without tokenizer_json=True")
 
 
+def fast_text(tokenizer: Any, path: Path_) -> str:
+    """Return the tokenizer.json of a fast tokenizer. `path` is for errors.
+
+    Raises:
+        VocabularyError: such a file cannot keep its ids: the vocabulary has holes or a token on two
+            lines, and there are tokens behind it; the message says what to do.
+    """
+    advice = (
+        "; or save it with save_pretrained(DIR, legacy_format=True), --profile slow in a command:"
+        f" slow classes and trietok's fast ones read these ids from a {VOCAB_FILE}; transformers'"
+        " fast ones number the added tokens anew"
+    )
+    return _text(tokenizer_json_of(tokenizer), tokenizer, path, advice)
+
+
 def updated_text(tokenizer: Any, path: Path_) -> tuple[str | None, bool]:
     """Return the tokenizer.json of a directory into which a slow tokenizer is saved.
 
@@ -151,7 +170,9 @@ def updated_text(tokenizer: Any, path: Path_) -> tuple[str | None, bool]:
     """
     kept, problems = read_tokenizer_json(path), list(_unsayable_options(tokenizer))
     if not problems:
-        with_tokens, anew = _brought_up_to(tokenizer, kept)
+        wanted = tokenizer_json_of(tokenizer)
+        with_tokens = _with_tokens_of(tokenizer, kept, wanted)
+        anew = _with_settings_of(tokenizer, with_tokens, wanted)
         if anew == kept:
             return None, False
         problems = list(_unsayable_tokens(tokenizer, kept.added_tokens.values()))
@@ -160,41 +181,44 @@ def updated_text(tokenizer: Any, path: Path_) -> tuple[str | None, bool]:
     return _text(anew, tokenizer, path), anew != with_tokens
 
 
-def _brought_up_to(tokenizer: Any, kept: TokenizerJson) -> tuple[TokenizerJson, TokenizerJson]:
-    """A file with the tokens of a tokenizer, and with its settings too; what is the same in other
-    words stays.
-    """
-    wanted, known = tokenizer_json_of(tokenizer), tokenizer.get_vocab()
-    theirs = {
-        **kept.vocabulary,
-        **{token.content: token_id for token_id, token in kept.added_tokens.items()},
-    }
-    new_ids = {token_id: known[token] for token, token_id in theirs.items() if token in known}
-    with_tokens = kept._replace(
+def _with_tokens_of(tokenizer: Any, kept: TokenizerJson, wanted: TokenizerJson) -> TokenizerJson:
+    """Return a file with the tokens and ids of a tokenizer; `wanted` is what the tokenizer says."""
+    ids = tokenizer.get_vocab()
+    old_ids = dict(kept.vocabulary)
+    old_ids.update((token.content, token_id) for token_id, token in kept.added_tokens.items())
+    new_ids = {token_id: ids[token] for token, token_id in old_ids.items() if token in ids}
+    return kept._replace(
         vocabulary=wanted.vocabulary,
         added_tokens=wanted.added_tokens,
         post_processor=kept.post_processor and kept.post_processor.renumbered(new_ids),
-        padding=kept.padding and kept.padding.with_id_of(known),
+        padding=kept.padding and kept.padding.with_id_of(ids),
     )
-    said, wished = (
-        normalizer or NO_NORMALIZER for normalizer in (kept.normalizer, wanted.normalizer)
-    )
+
+
+def _with_settings_of(tokenizer: Any, kept: TokenizerJson, wanted: TokenizerJson) -> TokenizerJson:
+    """Return a file with the settings of a tokenizer; what the file says in other words stays."""
     prefix = wanted.continuing_subword_prefix
-    same_texts = said._replace(strip_accents=said.strips) == wished._replace(
-        strip_accents=wished.strips
-    )
-    same_rows = _around(tokenizer, with_tokens) == _around(tokenizer, wanted)
-    return with_tokens, with_tokens._replace(
+    same_texts = _in_full(kept.normalizer) == _in_full(wanted.normalizer)
+    same_rows = _around(tokenizer, kept) == _around(tokenizer, wanted)
+    return kept._replace(
         **{name: getattr(wanted, name) for name in WORDPIECE},
         decoder=kept.decoder and kept.decoder._replace(prefix=prefix),
         normalizer=kept.normalizer if same_texts else wanted.normalizer,
-        post_processor=with_tokens.post_processor if same_rows else wanted.post_processor,
+        post_processor=kept.post_processor if same_rows else wanted.post_processor,
     )
 
 
+def _in_full(normalizer: BertNormalizer | None) -> BertNormalizer:
+    """Return a normalizer that says whether accents are stripped."""
+    normalizer = normalizer or NO_NORMALIZER
+    if normalizer.strip_accents is None:
+        return normalizer._replace(strip_accents=normalizer.lowercase)
+    return normalizer
+
+
 def _around(tokenizer: Any, value: TokenizerJson) -> list[Any]:
-    """The special tokens and the texts in the order of a row, with the token type ids where rows
-    have them.
+    """Return the special tokens and the texts in the order of a row, with the token type ids where
+    rows have them.
     """
     typed = "token_type_ids" in tokenizer.model_input_names
     pieces = [*value.pieces(), *value.pieces(pair=True)]
@@ -204,42 +228,42 @@ def _around(tokenizer: Any, value: TokenizerJson) -> list[Any]:
 
 
 def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
-    """What the file of a tokenizer says now, with truncation and padding as they were read.
+    """Return what the file of a tokenizer says now, with truncation and padding as they were read.
 
     Where the profiles differ on any text, the reader of a slow tokenizer's file gives the fast
     profile's ids.
     """
-    basic = tokenizer.basic_tokenizer
-    added, rust = tokenizer.added_tokens_decoder, tokenizer.profile == "fast"
-    normalizer = BertNormalizer(
-        clean_text=bool(getattr(basic, "clean_text", True)),
-        handle_chinese_chars=bool(basic.tokenize_chinese_chars),
-        strip_accents=basic.strip_accents,
-        lowercase=bool(basic.do_lower_case),
+    basic, wordpiece = tokenizer.basic_tokenizer, tokenizer.wordpiece_tokenizer
+    normalizer, components = said_of_stages(
+        BertNormalizer(
+            clean_text=bool(getattr(basic, "clean_text", True)),
+            handle_chinese_chars=bool(basic.tokenize_chinese_chars),
+            strip_accents=basic.strip_accents,
+            lowercase=bool(basic.do_lower_case),
+        ),
+        getattr(basic, "pipeline", None),
     )
-    said: BertNormalizer | None = normalizer
-    components = None
-    if getattr(basic, "pipeline", None) is not None:
-        said, components = said_by(basic.pipeline, normalizer)
-    made = template_processing_of
-    around = tokenizer.post_processor if rust else made(tokenizer, tokenizer.template)
-    model: dict[str, Any] = {
-        name: getattr(tokenizer.wordpiece_tokenizer, name) for name in WORDPIECE
-    }
+    added, padding = tokenizer.added_tokens_decoder, tokenizer.padding_in_file
+    if tokenizer.profile == "fast":
+        post_processor, decoder = tokenizer.post_processor, tokenizer.decoder
+        added = {token_id: added[token_id] for token_id in tokenizer.order_in_file()}
+    else:
+        post_processor = template_processing_of(tokenizer, tokenizer.template)
+        decoder = WordPieceDecoder(wordpiece.continuing_subword_prefix)
     return TokenizerJson(
         vocabulary=dict(tokenizer.vocab),
-        normalizer=said,
-        post_processor=around,
-        decoder=tokenizer.decoder if rust else WordPieceDecoder(model["continuing_subword_prefix"]),
-        added_tokens={
-            token_id: added[token_id] for token_id in (tokenizer.order_in_file() if rust else added)
-        },
-        truncation=tokenizer.truncation_in_file,
-        padding=tokenizer.padding_in_file
-        and tokenizer.padding_in_file.with_id_of(tokenizer.get_vocab()),
+        **{name: getattr(wordpiece, name) for name in WORDPIECE},
+        normalizer=normalizer,
         components=components,
-        **model,
+        post_processor=post_processor,
+        decoder=decoder,
+        added_tokens=dict(added),
+        truncation=tokenizer.truncation_in_file,
+        padding=padding and padding.with_id_of(tokenizer.get_vocab()),
     )
+
+
+# ---- what the file cannot say --------------------------------------------------------------------
 
 
 def _not_sayable(tokenizer: Any, problems: list[str], advice: str = "") -> NotSupportedError:
@@ -251,8 +275,11 @@ def _not_sayable(tokenizer: Any, problems: list[str], advice: str = "") -> NotSu
 
 
 def unsayable(tokenizer: Any) -> list[str]:
-    """The options and tokens of the tokenizer that the file cannot hold, in words."""
-    return [*_unsayable_options(tokenizer), *_unsayable_tokens(tokenizer, ())]
+    """Return the options and tokens of the tokenizer that the file cannot hold, in words."""
+    problems = list(_unsayable_options(tokenizer))
+    if tokenizer.do_basic_tokenize:
+        problems += _unsayable_tokens(tokenizer, ())
+    return problems
 
 
 def _unsayable_options(tokenizer: Any) -> Iterator[str]:
@@ -274,11 +301,9 @@ def _unsayable_options(tokenizer: Any) -> Iterator[str]:
 
 
 def _unsayable_tokens(tokenizer: Any, there: Collection[AddedToken]) -> Iterator[str]:
-    """The added tokens that a tokenizer loaded from the file would find in other texts, without
-    those of `there`.
+    """Give the added tokens that a tokenizer loaded from the file would find in other texts,
+    without those of `there`.
     """
-    if not tokenizer.do_basic_tokenize:
-        return
     basic = tokenizer.basic_tokenizer
     lower = bool(basic.do_lower_case)
     rust = RustBasicTokenizer(lower, False, basic.strip_accents)
@@ -300,38 +325,22 @@ def _unsayable_tokens(tokenizer: Any, there: Collection[AddedToken]) -> Iterator
                 )
 
 
-def fast_text(tokenizer: Any, path: Path_) -> str:
-    """Return the tokenizer.json of a fast tokenizer. `path` is for errors.
-
-    Raises:
-        VocabularyError: such a file cannot keep its ids: the vocabulary has holes or a token on two
-            lines, and there are tokens behind it; the message says what to do.
-    """
-    advice = (
-        "; or save it with save_pretrained(DIR, legacy_format=True), --profile slow in a command:"
-        f" slow classes and trietok's fast ones read these ids from a {VOCAB_FILE}; transformers'"
-        " fast ones number the added tokens anew"
-    )
-    return _text(tokenizer_json_of(tokenizer), tokenizer, path, advice)
+# ---- ids that the file cannot keep ---------------------------------------------------------------
 
 
 def _text(value: TokenizerJson, tokenizer: Any, path: Path_, advice: str = "") -> str:
-    """Return its text, with an error that says where the ids have a gap, how to close it, and what
-    else to do.
+    """Return the text of a file; the error says where the ids of the tokenizer have a gap, how to
+    close it, and what else to do.
     """
     try:
-        return tokenizer_json_text(value, path=path)
+        return tokenizer_json_text(value, path)
     except VocabularyError as error:
         told = f"{error}. {_gap(tokenizer)}{advice}"
-        known = {
-            name: getattr(error, name)
-            for name in ("path", "line_number", "token", "expected_id", "found_id")
-        }
-        raise VocabularyError(told, **known) from None
+        raise VocabularyError(told, **vars(error)) from None
 
 
 def _gap(tokenizer: Any) -> str:
-    """The first id that the vocabulary or the added tokens skip, and the way to have none
+    """Return where the vocabulary or the added tokens first skip an id, and how to have none
     skipped.
     """
     repair = (

@@ -189,11 +189,7 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
         """
         try:
             content = read_json_object(path) if content is None else content
-            settings = {key: content.get(key) for key in ("truncation", "padding")}
-            if any(value is not None for value in settings.values()):
-                self.truncation_in_file, self.padding_in_file = truncation_and_padding_of(
-                    settings, path
-                )
+            self.truncation_in_file, self.padding_in_file = truncation_and_padding_of(content, path)
         except TrietokError as error:  # a slow tokenizer needs nothing else of this file
             logger.warning("%s; a save will not have its truncation and padding", error)
 
