@@ -67,7 +67,7 @@ class JsonPlace(NamedTuple):
         return self
 
     def members(
-        self, optional: Mapping[str, Reader] | None = None, **required: Reader
+        self, optional: Mapping[str, Reader] | None = None, /, **required: Reader
     ) -> dict[str, Any]:
         """Return what the readers make of the members of an object with these keys and no other."""
         self.object(required, optional or ())
@@ -78,7 +78,7 @@ class JsonPlace(NamedTuple):
         }
 
     def settings(
-        self, optional: Mapping[str, Reader] | None = None, **required: Reader
+        self, optional: Mapping[str, Reader] | None = None, /, **required: Reader
     ) -> dict[str, Any]:
         """Return the members of a component without its type, which `component_type` has read."""
         said = self.members(optional, type=JsonPlace.text, **required)

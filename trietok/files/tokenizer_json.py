@@ -41,7 +41,7 @@ VERSION = "1.0"
 # Ids without a token: a model keeps some free, a damaged file names an id far beyond.
 MOST_HOLES = 100_000
 HIGHEST_LENGTH = 2**64 - 1  # the highest number Rust can read as a length
-_GIVE_ANOTHER = "give one of them another id"
+_STAGES = "added_tokens normalizer pre_tokenizer post_processor decoder".split()
 
 
 def read_tokenizer_json(path: Path_) -> TokenizerJson:
@@ -68,14 +68,13 @@ def tokenizer_json_from_object(value: Any, path: Path_) -> TokenizerJson:
     """Return what the JSON object of a file says, as `read_tokenizer_json` does; `path` is what
     errors call the file.
     """
-    optional = (
-        "version truncation padding added_tokens normalizer pre_tokenizer post_processor decoder"
+    whole = JsonPlace(value, "", path).object(
+        ["model"], ["version", "truncation", "padding", *_STAGES]
     )
-    whole = JsonPlace(value, "", path).object(["model"], optional.split())
-    if whole.value.get("version", VERSION) != VERSION:
-        raise whole.member("version").error(
-            f"is {whole.value['version']!r:.60}; trietok reads version {VERSION!r}"
-        )
+    version = whole.value.get("version", VERSION)
+    if version != VERSION:
+        problem = f"is {version!r:.60}; trietok reads version {VERSION!r}"
+        raise whole.member("version").error(problem)
     if whole.value["model"] is None:
         raise whole.member("model").wrong("an object: a tokenizer without a model gives no ids")
     pre_tokenizer = whole.member("pre_tokenizer")
@@ -176,30 +175,26 @@ def _check_ids_of_entries(place: JsonPlace) -> None:
         owner = owners.setdefault(token_id, token)
         if owner != token:
             problem = (
-                f"{place.path} gives the id {token_id} to both {owner!r:.60} and {token!r:.60}"
+                f"{place.path} gives the id {token_id} to both {owner!r:.60} and {token!r:.60};"
+                " give one of them another id"
             )
-            raise ids_error(place.file, f"{problem}; {_GIVE_ANOTHER}", token, found_id=token_id)
+            raise ids_error(place.file, problem, token, found_id=token_id)
 
 
 def _added_tokens(place: JsonPlace) -> dict[int, AddedToken]:
     tokens: dict[int, AddedToken] = {}
     contents: set[str] = set()
+    flags = dict.fromkeys("single_word lstrip rstrip normalized special".split(), JsonPlace.flag)
     for item in place.items():
-        said = item.members(
-            id=JsonPlace.number,
-            content=JsonPlace.text,
-            single_word=JsonPlace.flag,
-            lstrip=JsonPlace.flag,
-            rstrip=JsonPlace.flag,
-            normalized=JsonPlace.flag,
-            special=JsonPlace.flag,
-        )
+        said = item.members(id=JsonPlace.number, content=JsonPlace.text, **flags)
         token_id, content = said.pop("id"), said["content"]
         if not content:
             raise item.member("content").wrong("at least one character")
         if token_id in tokens:
-            problem = f"{item.path} gives {content!r:.60} the id {token_id}, which"
-            problem += f" {tokens[token_id].content!r:.60} has; {_GIVE_ANOTHER}"
+            problem = (
+                f"{item.path} gives {content!r:.60} the id {token_id}, which"
+                f" {tokens[token_id].content!r:.60} has; give one of them another id"
+            )
             raise ids_error(place.file, problem, content, found_id=token_id)
         if content in contents:
             raise item.member("content").error(
@@ -386,17 +381,16 @@ def added_tokens_of(
         token = AddedToken.of(given)
         there = tokens.get(token_id, token)
         known_id = ids.get(token.content, token_id)
-        if there.content == token.content and known_id == token_id:
-            tokens[token_id] = token
-            continue
-        other = (
-            f"{there.content!r:.60} the id {token_id}"
-            if known_id == token_id
-            else f"it the id {known_id}"
-        )
-        problem = (
-            f"{TOKENIZER_CONFIG_FILE} gives {token.content!r:.60} the id {token_id}, and"
-            f" {os.fspath(path)} gives {other}; correct the file that is wrong"
-        )
-        raise ids_error(path, problem, token.content, known_id, token_id)
+        other = ""
+        if known_id != token_id:
+            other = f"it the id {known_id}"
+        elif there.content != token.content:
+            other = f"{there.content!r:.60} the id {token_id}"
+        if other:
+            problem = (
+                f"{TOKENIZER_CONFIG_FILE} gives {token.content!r:.60} the id {token_id}, and"
+                f" {os.fspath(path)} gives {other}; correct the file that is wrong"
+            )
+            raise ids_error(path, problem, token.content, known_id, token_id)
+        tokens[token_id] = token
     return tokens

@@ -79,7 +79,7 @@ class JsonPadding(NamedTuple):
     pad_token: str = "[PAD]"
 
     def with_id_of(self, vocabulary: Mapping[str, int]) -> JsonPadding:
-        """The same with the id that its token has: ids may have moved since it was read."""
+        """Return the same with the id that its token has: ids may have moved since it was read."""
         return self._replace(pad_id=vocabulary.get(self.pad_token, self.pad_id))
 
 
@@ -181,8 +181,9 @@ def _check_added(value: TokenizerJson, path: Path_) -> None:
     """
     vocabulary = value.vocabulary
     next_id = len(vocabulary)
-    # The ids behind it that entries have: there are some where others have no token.
-    taken = {entry_id: entry for entry, entry_id in vocabulary.items() if entry_id >= next_id}
+    taken: dict[int, str] = {}  # by entries, among the ids from next_id on
+    if any(token.content not in vocabulary for token in value.added_tokens.values()):
+        taken = {entry_id: entry for entry, entry_id in vocabulary.items() if entry_id >= next_id}
     for place, (token_id, token) in enumerate(value.added_tokens.items()):
         content, is_entry = token.content, token.content in vocabulary
         rust_id = vocabulary[content] if is_entry else next_id

@@ -168,7 +168,8 @@ def updated_text(tokenizer: Any, path: Path_) -> tuple[str | None, bool]:
         The text, None if the file stays as it is; and whether it had to change in settings or the
         template, not only in tokens.
     """
-    kept, problems = read_tokenizer_json(path), list(_unsayable_options(tokenizer))
+    kept = read_tokenizer_json(path)
+    problems = list(_unsayable_options(tokenizer))
     if not problems:
         wanted = tokenizer_json_of(tokenizer)
         with_tokens = _with_tokens_of(tokenizer, kept, wanted)
@@ -220,11 +221,10 @@ def _around(tokenizer: Any, value: TokenizerJson) -> list[Any]:
     """Return the special tokens and the texts in the order of a row, with the token type ids where
     rows have them.
     """
-    typed = "token_type_ids" in tokenizer.model_input_names
     pieces = [*value.pieces(), *value.pieces(pair=True)]
-    return [
-        (piece.sequence, piece.token, piece.token_id, piece.type_id * typed) for piece in pieces
-    ]
+    if "token_type_ids" not in tokenizer.model_input_names:
+        pieces = [piece._replace(type_id=0) for piece in pieces]
+    return [(piece.sequence, piece.token, piece.token_id, piece.type_id) for piece in pieces]
 
 
 def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
