@@ -52,25 +52,26 @@ def pipeline_of(
         steps = _in_sequence(normalizer, "normalizers", _NORMALIZERS)
     cuts = _in_sequence(pre_tokenizer, "pretokenizers", _PRE_TOKENIZERS)
     of_bert = NO_NORMALIZER
-    if [step.value["type"] for step in steps] == [BERT_NORMALIZER]:
-        of_bert = bert_normalizer(steps[0])
-        if steps == [normalizer] and pre_tokenizer.value["type"] == BERT_PRE_TOKENIZER:
+    if [kind for kind, _ in steps] == [BERT_NORMALIZER]:
+        of_bert = bert_normalizer(steps[0][1])
+        if [*steps, *cuts] == [(BERT_NORMALIZER, normalizer), (BERT_PRE_TOKENIZER, pre_tokenizer)]:
             pre_tokenizer.object(("type",))
             return of_bert, None
         steps = []
-    is_berts = not steps and [place.value["type"] for place in cuts] == [BERT_PRE_TOKENIZER]
-    made = tuple(_NORMALIZERS[step.value["type"]](step) for step in steps)
+    is_berts = not steps and [kind for kind, _ in cuts] == [BERT_PRE_TOKENIZER]
+    made = tuple(_NORMALIZERS[kind](place) for kind, place in steps)
     _check_growth(normalizer, made)
-    cut = tuple(each for place in cuts for each in _PRE_TOKENIZERS[place.value["type"]](place))
+    cut = tuple(each for kind, place in cuts for each in _PRE_TOKENIZERS[kind](place))
     return of_bert, Pipeline(made, cut, is_berts, (normalizer.value, pre_tokenizer.value))
 
 
-def _in_sequence(place: JsonPlace, key: str, known: Iterable[str]) -> list[JsonPlace]:
-    """Return the components of a Sequence, those of Sequences in it too; or the one that is no
-    Sequence.
+def _in_sequence(place: JsonPlace, key: str, known: Iterable[str]) -> list[tuple[str, JsonPlace]]:
+    """Return the components of a Sequence with their types, those of Sequences in it too; or the
+    one that is no Sequence.
     """
-    if component_type(place, *known, "Sequence") != "Sequence":
-        return [place]
+    kind = component_type(place, *known, "Sequence")
+    if kind != "Sequence":
+        return [(kind, place)]
     found = place.object(("type", key)).member(key).items()
     return [each for item in found for each in _in_sequence(item, key, known)]
 

@@ -216,13 +216,14 @@ def _check_post_processor(value: TokenizerJson, path: Path_) -> None:
         return
     added = {token.content: token_id for token_id, token in value.added_tokens.items()}
     for where, special, token_id in value.post_processor.special_ids():
-        problem = f"post_processor.{where} gives {special!r:.60} the id {token_id}"
         known_id = added.get(special, value.vocabulary.get(special))
-        if known_id is not None and known_id != token_id:
+        if known_id == token_id:
+            continue
+        problem = f"post_processor.{where} gives {special!r:.60} the id {token_id}"
+        if known_id is not None:
             problem += f"; everywhere else it has {known_id}"
             raise ids_error(path, problem, special, known_id, token_id)
-        has_token = token_id in value.added_tokens or token_id in value.vocabulary.values()
-        if known_id is None and not has_token:
+        if token_id not in value.added_tokens and token_id not in value.vocabulary.values():
             raise ids_error(path, f"{problem}, which no token has", special, None, token_id)
 
 

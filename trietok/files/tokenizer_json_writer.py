@@ -8,7 +8,7 @@ what it cannot hold.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from operator import itemgetter
 from typing import Any
 
@@ -132,9 +132,7 @@ def slow_text(tokenizer: Any, path: Path_) -> str:
             message names each.
         VocabularyError: as `fast_text`.
     """
-    problems = unsayable(tokenizer)
-    if problems:
-        raise _not_sayable(tokenizer, problems, ". Save it without tokenizer_json=True")
+    _refuse(tokenizer, unsayable(tokenizer), ". Save it without tokenizer_json=True")
     value = tokenizer_json_of(tokenizer)
     return _text(value, tokenizer, path, "; or save it without tokenizer_json=True")
 
@@ -169,16 +167,13 @@ def updated_text(tokenizer: Any, path: Path_) -> tuple[str | None, bool]:
         template, not only in tokens.
     """
     kept = read_tokenizer_json(path)
-    problems = list(_unsayable_options(tokenizer))
-    if not problems:
-        wanted = tokenizer_json_of(tokenizer)
-        with_tokens = _with_tokens_of(tokenizer, kept, wanted)
-        anew = _with_settings_of(tokenizer, with_tokens, wanted)
-        if anew == kept:
-            return None, False
-        problems = list(_unsayable_tokens(tokenizer, kept.added_tokens.values()))
-    if problems:
-        raise _not_sayable(tokenizer, problems)
+    _refuse(tokenizer, _unsayable_options(tokenizer))
+    wanted = tokenizer_json_of(tokenizer)
+    with_tokens = _with_tokens_of(tokenizer, kept, wanted)
+    anew = _with_settings_of(tokenizer, with_tokens, wanted)
+    if anew == kept:
+        return None, False
+    _refuse(tokenizer, _unsayable_tokens(tokenizer, kept.added_tokens.values()))
     return _text(anew, tokenizer, path), anew != with_tokens
 
 
@@ -266,12 +261,14 @@ def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
 # ---- what the file cannot say --------------------------------------------------------------------
 
 
-def _not_sayable(tokenizer: Any, problems: list[str], advice: str = "") -> NotSupportedError:
-    return NotSupportedError(
-        f"a tokenizer.json cannot say what this {type(tokenizer).__name__} is:"
-        f" {'; '.join(problems)}{advice}",
-        name="tokenizer_json",
-    )
+def _refuse(tokenizer: Any, problems: Iterable[str], advice: str = "") -> None:
+    """Raise if there are problems."""
+    told = "; ".join(problems)
+    if told:
+        raise NotSupportedError(
+            f"a tokenizer.json cannot say what this {type(tokenizer).__name__} is: {told}{advice}",
+            name="tokenizer_json",
+        )
 
 
 def unsayable(tokenizer: Any) -> list[str]:
@@ -312,15 +309,16 @@ def _unsayable_tokens(tokenizer: Any, there: Collection[AddedToken]) -> Iterator
         content = token.content
         if token in there:
             continue
-        if token.normalized and rust.normalized(content) != content:
-            yield (
-                f"the added token {content!r}, which readers of the file would find in"
-                f" {rust.normalized(content)!r}"
-            )
-        elif lower and token.special and not token.normalized and content not in roles:
-            if content == content.lower() != content.upper():
+        upper = content.upper()
+        if token.normalized:
+            found = rust.normalized(content)
+            if found != content:
+                told = f"the added token {content!r}, which readers of the file would find in"
+                yield f"{told} {found!r}"
+        elif lower and token.special and content not in roles:
+            if content == content.lower() != upper:
                 yield (
-                    f"the special token {content!r}, which here is found in {content.upper()!r} too"
+                    f"the special token {content!r}, which here is found in {upper!r} too"
                     " (it can be said of one added with normalized=True)"
                 )
 
