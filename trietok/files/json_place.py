@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from trietok.disk import HALF_PAIR, HIGHEST_ID, Path_
@@ -67,18 +68,15 @@ class JsonPlace(NamedTuple):
         return self
 
     def members(
-        self, optional: Mapping[str, Reader] | None = None, /, **required: Reader
+        self, optional: Mapping[str, Reader] = MappingProxyType({}), /, **required: Reader
     ) -> dict[str, Any]:
         """Return what the readers make of the members of an object with these keys and no other."""
-        self.object(required, optional or ())
-        return {
-            key: read(self.member(key))
-            for key, read in {**required, **(optional or {})}.items()
-            if key in self.value
-        }
+        self.object(required, optional)
+        readers = {**required, **optional}
+        return {key: read(self.member(key)) for key, read in readers.items() if key in self.value}
 
     def settings(
-        self, optional: Mapping[str, Reader] | None = None, /, **required: Reader
+        self, optional: Mapping[str, Reader] = MappingProxyType({}), /, **required: Reader
     ) -> dict[str, Any]:
         """Return the members of a component without its type, which `component_type` has read."""
         said = self.members(optional, type=JsonPlace.text, **required)
