@@ -151,6 +151,20 @@ def test_other_settings_are_written_with_one_warning(model, caplog):
     assert_one_tokenizer(model)
 
 
+@pytest.mark.parametrize(
+    "stages",
+    [
+        {"normalizer": {"type": "NFC"}},
+        {"pre_tokenizer": {"type": "Whitespace"}},
+        {"normalizer": None, "pre_tokenizer": {"type": "WhitespaceSplit"}},
+    ],
+)
+def test_stages_that_slow_tokenizers_do_not_have_are_written_again(model, stages):
+    edit(model, **stages)
+    BertTokenizer.from_pretrained(model).save_pretrained(model)
+    assert_one_tokenizer(model)
+
+
 def test_ids_that_move_move_in_the_template_and_the_padding_too(model, vocab_file):
     edit(model, post_processor={"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]})
     other = BertTokenizer(

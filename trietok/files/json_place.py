@@ -1,9 +1,7 @@
-"""A JSON value and its place in a file, and the part of a tokenizer.json that nearly all have:
-BERT's normalizer.
+"""Read a JSON value at a place in a file; and read BERT's normalizer, which nearly all files have.
 
-In: a value that was parsed, where it stands, and the file's path. Out: what it should be, read by
-readers such as `JsonPlace.text`; or an error that names the place, the value there and what it
-should be.
+Readers such as `JsonPlace.text` return the value, or raise an error that names the place, the value
+and what it should be.
 """
 
 from __future__ import annotations
@@ -22,7 +20,12 @@ from trietok.errors import FileFormatError
 class JsonPlace(NamedTuple):
     """A JSON value, its place, and its file, all of which an error about it names.
 
-    >>> place = JsonPlace({"stride": "2"}, "truncation", "tokenizer.json")
+    Attributes:
+        value: the value.
+        steps: the keys and the numbers of list items that lead to it from the whole.
+        file: the path of the file.
+
+    >>> place = JsonPlace({"stride": "2"}, ("truncation",), "tokenizer.json")
     >>> place.member("stride").number()
     Traceback (most recent call last):
     trietok.errors.FileFormatError: tokenizer.json: truncation.stride is '2'; it should be a whole
@@ -30,8 +33,18 @@ class JsonPlace(NamedTuple):
     """
 
     value: Any
-    path: str
+    steps: tuple[str | int, ...]
     file: Path_
+
+    @property
+    def path(self) -> str:
+        """The steps in one string, such as `post_processor.pair[2]`."""
+        path = ""
+        for step in self.steps:
+            is_plain = isinstance(step, str) and step.replace("_", "a").isalnum()
+            is_plain = is_plain and len(str(step)) <= 60
+            path += f".{step}" if is_plain else f"[{step!r:.60}]"
+        return path.removeprefix(".")
 
     def error(self, problem: str) -> FileFormatError:
         """Return an error that begins with the file and the JSON path."""
@@ -46,24 +59,22 @@ class JsonPlace(NamedTuple):
 
     def member(self, key: str) -> JsonPlace:
         """Return the value under `key` of an object, None if there is none."""
-        is_plain = len(key) <= 60 and key.replace("_", "a").isalnum()
-        step = f".{key}" if is_plain else f"[{key!r:.60}]"
-        return JsonPlace(self.value.get(key), f"{self.path}{step}".removeprefix("."), self.file)
+        return JsonPlace(self.value.get(key), (*self.steps, key), self.file)
 
     def object(self, required: Iterable[str], optional: Iterable[str] = ()) -> JsonPlace:
         """Return itself, if it is an object with these keys and no other."""
         required = tuple(required)
         if not isinstance(self.value, dict):
             raise self.wrong("an object with " + ", ".join(required))
-        missing = [key for key in required if key not in self.value]
-        if missing:
-            raise self.error(f"has no {missing[0]!r}, which it must have")
-        known = (*required, *optional)
-        unknown = self.value.keys() - {*known}
-        if unknown:
+        for key in required:
+            if key not in self.value:
+                raise self.error(f"has no {key!r}, which it must have")
+        known = {*required, *optional}
+        if not self.value.keys() <= known:
+            unknown = min(self.value.keys() - known)
             raise self.error(
-                f"has the key {min(unknown)!r:.60}, which trietok does not know; known are"
-                f" {', '.join(known)}"
+                f"has the key {unknown!r:.60}, which trietok does not know; known are"
+                f" {', '.join((*required, *optional))}"
             )
         return self
 
@@ -88,7 +99,7 @@ class JsonPlace(NamedTuple):
         if not isinstance(self.value, list):
             raise self.wrong("a list")
         return [
-            JsonPlace(item, f"{self.path}[{number}]", self.file)
+            JsonPlace(item, (*self.steps, number), self.file)
             for number, item in enumerate(self.value)
         ]
 

@@ -68,7 +68,7 @@ def tokenizer_json_from_object(value: Any, path: Path_) -> TokenizerJson:
     """Return what the JSON object of a file says, as `read_tokenizer_json` does; `path` is what
     errors call the file.
     """
-    whole = JsonPlace(value, "", path).object(
+    whole = JsonPlace(value, (), path).object(
         ["model"], ["version", "truncation", "padding", *_STAGES]
     )
     version = whole.value.get("version", VERSION)
@@ -106,7 +106,7 @@ def truncation_and_padding_of(
     content: Mapping[str, Any], path: Path_
 ) -> tuple[JsonTruncation | None, JsonPadding | None]:
     """Return what a tokenizer.json says of truncation and padding; `content` is its object."""
-    whole = JsonPlace(content, "", path)
+    whole = JsonPlace(content, (), path)
     return whole.member("truncation").if_set(_truncation), whole.member("padding").if_set(_padding)
 
 
@@ -147,8 +147,8 @@ def _vocabulary(place: JsonPlace) -> dict[str, int]:
     try:
         "".join(vocabulary).encode("utf-8")
     except UnicodeEncodeError:
-        for number, token in enumerate(vocabulary):
-            JsonPlace(token, f"{place.path}, key {number}", place.file).text()
+        for token in vocabulary:
+            place._replace(value=token).text()
     return vocabulary
 
 

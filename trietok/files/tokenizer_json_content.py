@@ -133,7 +133,7 @@ class TokenizerJson(NamedTuple):
         if self.components is None and self.normalizer is not None:
             return None
         normalizer, pre_tokenizer = self.components or _NOT_NORMALIZED
-        return pipeline_of(JsonPlace(normalizer, "", ""), JsonPlace(pre_tokenizer, "", ""))[1]
+        return pipeline_of(JsonPlace(normalizer, (), ""), JsonPlace(pre_tokenizer, (), ""))[1]
 
     def pieces(self, pair: bool = False) -> tuple[RowPiece, ...]:
         """Return the template for one text or, with `pair`, two: texts and special tokens in order,

@@ -194,17 +194,20 @@ def _with_tokens_of(tokenizer: Any, kept: TokenizerJson, wanted: TokenizerJson) 
 def _with_settings_of(tokenizer: Any, kept: TokenizerJson, wanted: TokenizerJson) -> TokenizerJson:
     """Return a file with the settings of a tokenizer; what the file says in other words stays."""
     prefix = wanted.continuing_subword_prefix
-    same_texts = _in_full(kept.normalizer) == _in_full(wanted.normalizer)
+    pipeline = kept.pipeline()
+    is_berts = kept.components is None or (pipeline is not None and pipeline.is_berts)
+    same_texts = is_berts and in_full(kept.normalizer) == in_full(wanted.normalizer)
     same_rows = _around(tokenizer, kept) == _around(tokenizer, wanted)
     return kept._replace(
         **{name: getattr(wanted, name) for name in WORDPIECE},
         decoder=kept.decoder and kept.decoder._replace(prefix=prefix),
         normalizer=kept.normalizer if same_texts else wanted.normalizer,
+        components=kept.components if same_texts else wanted.components,
         post_processor=kept.post_processor if same_rows else wanted.post_processor,
     )
 
 
-def _in_full(normalizer: BertNormalizer | None) -> BertNormalizer:
+def in_full(normalizer: BertNormalizer | None) -> BertNormalizer:
     """Return a normalizer that says whether accents are stripped."""
     normalizer = normalizer or NO_NORMALIZER
     if normalizer.strip_accents is None:

@@ -33,9 +33,8 @@ from trietok.files.json_files import read_json_object
 from trietok.files.json_place import NO_NORMALIZER
 from trietok.files.kinds import family_of_name
 from trietok.files.safetensors import SafetensorsError, read_header
-from trietok.files.tokenizer_json import WORDPIECE
-from trietok.files.tokenizer_json_content import TokenizerJson
-from trietok.files.tokenizer_json_writer import tokenizer_json_of
+from trietok.files.tokenizer_json_content import WORDPIECE, TokenizerJson
+from trietok.files.tokenizer_json_writer import in_full, tokenizer_json_of
 from trietok.inputs.options import VERY_LARGE_INTEGER
 from trietok.inputs.post_processors import shown_template
 from trietok.tokenizer.auto import class_of_model_type
@@ -268,7 +267,8 @@ def _differences(json: TokenizerJson, slow: Any, overridden: list[str]) -> Itera
         values = said._asdict()
         for name, value in others._asdict().items():
             is_same = values[name] == value or (
-                name == "strip_accents" and said.strips == others.strips
+                name == "strip_accents"
+                and in_full(said).strip_accents == in_full(others).strip_accents
             )
             if not is_same and _NAMES_IN_JSON.get(name, name) not in overridden:
                 shown, other = as_json(values[name]), as_json(value)
