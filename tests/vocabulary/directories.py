@@ -149,6 +149,13 @@ BROKEN = {
     "no id": ({**vocab(), ADDED: {"[NEW]": -1}}, {("does-not-load", None, None)}),
     "setting a string": ({**vocab(), CONFIG: {"do_lower_case": "false"}}, {("does-not-load", None, None)}),
     "never_split a string": ({**vocab(), CONFIG: {"never_split": "the"}}, {("does-not-load", None, None)}),
+    "never_split a number": ({**vocab(), CONFIG: {"never_split": 5}}, {("does-not-load", None, None)}),
+    "an option null": ({**vocab(), CONFIG: {"do_basic_tokenize": None}}, set()),
+    "a role of one's own": (
+        {**vocab("<boi>"), CONFIG: {"extra_special_tokens": {"boi_token": "<boi>"}, "boi_token": "<boi>"}},
+        set(),
+    ),
+    "a class that is not there": ({**vocab(), "config.json": {"model_type": "own"}}, {("does-not-load", None, None)}),
     "role a number": ({**vocab(), CONFIG: {"pad_token": 0}}, {("does-not-load", None, None)}),
     "a fast tokenizer for a version": (
         {**vocab(), CONFIG: {"fast_tokenizer_files": ["tokenizer.4.0.0.json"]}},
@@ -195,6 +202,7 @@ OPTIONS = [
     {"do_lower_case": False, "strip_accents": True},
     {"tokenize_chinese_chars": False},
     {"do_basic_tokenize": False},
+    {"do_basic_tokenize": None},
     {"never_split": ["C++", "né.", "##b", "中国"]},
     {"never_split": ["ab"], "do_lower_case": False},
 ]

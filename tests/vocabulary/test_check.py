@@ -128,8 +128,7 @@ def test_what_transformers_5_drops_is_found(name, tmp_path):
     directories.
     """
     codes = {finding.code for finding in check(write_variant(name, tmp_path / "model")).findings}
-    of_json = {"tokenizer-json-setting", "tokenizer-json-added", "tokenizer-json-differs"}
-    assert codes & of_json
+    assert any(code.startswith("tokenizer-json-") for code in codes)
 
 
 # Codes of findings that other files plant: tests/files, and test_model_directories.py.

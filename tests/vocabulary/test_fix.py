@@ -69,6 +69,12 @@ def test_a_fix_keeps_every_id_of_every_text(
     if options.get("do_basic_tokenize", True):
         mended |= {"duplicate-line", "blank-line"}
     assert not mended & {finding.code for finding in result.after.findings}
+    renumbered = fix(folder, folder / "renumbered", renumber=True)
+    ids = BertTokenizer.from_pretrained(folder / "renumbered").get_vocab()
+    assert len(set(renumbered.id_map.values())) == len(renumbered.id_map)  # as rows are copied
+    for token, token_id in old.get_vocab().items():
+        if token in ids and token_id in renumbered.id_map:
+            assert ids[token] == renumbered.id_map[token_id]
 
 
 REFUSED = {"does-not-load", "ids-contradict"}
@@ -140,6 +146,19 @@ def test_whitespace_goes_where_no_other_token_has_the_form(tmp_path):
     # not one less, now that [PAD] is not added any more
     assert old.mask_token_id == new.mask_token_id == 11
     assert {finding.code for finding in result.after.findings} == {"edge-space", "id-hole"}
+
+
+@pytest.mark.parametrize("broken", ["\ufeff[PAD]", "[PAD] "])
+@pytest.mark.parametrize("renumber", [False, True])
+def test_a_line_that_keeps_the_files_from_loading_is_stripped(tmp_path, broken, renumber):
+    """tokenizer_config.json has the id 0 for the token, as transformers writes it."""
+    files = {"vocab.txt": lines(broken, *BASE[1:]), CONFIG: decoder(id0="[PAD]")}
+    folder = make(tmp_path / "model", files)
+    assert "ids-contradict" in {finding.code for finding in check(folder).errors}
+    result = fix(folder, tmp_path / "out", renumber=renumber)
+    assert result.after.ok
+    assert result.changes == [f"line 1: {broken!r} is '[PAD]'"]
+    assert BertTokenizer.from_pretrained(tmp_path / "out").pad_token_id == 0
 
 
 # ---- tokenizer.json ------------------------------------------------------------------------------

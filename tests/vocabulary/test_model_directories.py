@@ -157,7 +157,9 @@ READ = (*TOKENIZER, "config.json", "added_tokens.json")
 def test_a_file_that_is_another_thing_is_named(sentence_model, name, what):
     folder = sentence_model({name: CONTENTS[what]})
     findings = [each[:3] for each in found(folder) if each[2] == name]
-    assert findings == [("error", "does-not-load", name)]
+    # With an added_tokens_decoder, only other programs read special_tokens_map.json.
+    severity = "warning" if name == "special_tokens_map.json" else "error"
+    assert findings == [(severity, "does-not-load", name)]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX: links, sockets and pipes")

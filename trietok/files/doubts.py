@@ -6,6 +6,7 @@ the directories that people publish.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -145,7 +146,7 @@ def doubts(
 
 def as_json(value: Any) -> str:
     """Return a setting as a file has it: `true`, `null`, or what it is."""
-    return {None: "null", True: "true", False: "false"}.get(value, repr(value))
+    return json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
 
 
 def _about_vocabulary(vocabulary: Any, source: str) -> Iterator[Finding]:
@@ -242,7 +243,7 @@ def _about_rows(tokenizer: Any, model: Mapping[str, Any]) -> Iterator[Finding]:
     rows, needed = model.get("vocab_size"), tokenizer.max_id + 1
     if type(rows) is not int or rows < 1 or rows == needed:
         return
-    message = f"vocab_size is {rows}, and the tokenizer has {needed} ids"
+    message = f"vocab_size is {rows}, and ids go up to {needed - 1}"
     if rows < needed:
         ids = tokenizer.get_vocab().items()
         past = [(token, token_id) for token, token_id in ids if token_id >= rows]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 import os
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -53,7 +54,10 @@ _OTHER_MODEL = "put the model's own vocabulary and config.json into the director
 
 WORDS = {
     # of errors that loading raises
-    "does-not-load": Words("what reads {file} does not load", "do what the message says"),
+    "does-not-load": Words(
+        "what reads {file} does not load",
+        "correct what the message names, or copy or download {file} again",
+    ),
     "ids-contradict": Words(
         "two tokens share one id, or a token has two; what reads {file} does not load",
         "give each token the id of its own embedding row",
@@ -64,11 +68,11 @@ WORDS = {
     ),
     # of what loading logs
     "added-token-ignored": Words(
-        "transformers does not read the token, trietok does", "add it to added_tokens_decoder"
+        "trietok reads the tokens, and transformers does not", "add them to added_tokens_decoder"
     ),
     "file-changed": Words(
         "the files may belong to two tokenizers",
-        "if you changed {file}, load the tokenizer and save it again; if not, copy all files again",
+        "load the tokenizer and save it again, or copy all files again, as the message says",
     ),
     "id-past-model": Words(
         "the model raises an index error when such an id comes",
@@ -121,7 +125,7 @@ WORDS = {
         "programs that end lines only at LF read other tokens, or give them other ids", _FIX
     ),
     "duplicate-line": Words(
-        "only the last line of a token is its id; the other embedding rows are not used", _FIX
+        "one line of a token counts; the embedding rows of the others are not used", _FIX
     ),
     "edge-space": Words("the whitespace belongs to the token, so no word equals it", _FIX),
     # its other files
@@ -168,6 +172,9 @@ WORDS = {
     "tokenizer-json-added": Words(
         "only some programs find the token in texts, or skip it when they decode",
         f"correct the file that is wrong; if it is tokenizer.json, {_NEW_JSON}",
+    ),
+    "tokenizer-json-decoder": Words(
+        "decoding leaves prefixes and spaces between the pieces of words", _NEW_JSON
     ),
     "tokenizer-json-length": Words(
         "`tokenizers`, and servers that use it, do so with every text; trietok and transformers do"
@@ -294,17 +301,20 @@ def finding_of(error: Exception, directory: str) -> Finding:
         code = "save-interrupted"
     elif isinstance(error, VocabularyError) and error.found_id is not None:
         code = "ids-contradict"
-    path = getattr(error, "path", None)
+    path, line_number = getattr(error, "path", None), getattr(error, "line_number", None)
     file = os.path.basename(path) if path and os.fspath(path) != directory else None
     message = str(error).replace(os.path.join(directory, ""), "") or type(error).__name__
-    if message.startswith(f"{directory} "):
+    if os.path.isdir(directory) and message.startswith(f"{directory} "):
         message = message.replace(directory, "the directory", 1)
+    if file is not None:  # a report shows the place before the message
+        start = rf"{re.escape(file)}(, line {line_number})?[:,]? "
+        message = re.sub(start, "", message, count=1) if re.match(start, message) else message
     return Finding(
         "error",
         code,
-        message.removeprefix(f"{file}: "),
+        message,
         file,
-        getattr(error, "line_number", None),
+        line_number,
         getattr(error, "token", None),
         getattr(error, "found_id", None),
         getattr(error, "expected_id", None),

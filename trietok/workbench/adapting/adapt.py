@@ -353,8 +353,9 @@ def _verify(
     """Raise where a new directory has faults, or its tokenizer is not the one that was planned."""
     report, loaded = check_and_load(directory, with_fast=has_tokenizer_json(directory))
     if loaded is None or not report.ok:
+        why = report.errors[0].message if report.errors else "it is not a WordPiece tokenizer"
         raise VocabularyError(
-            f"what was written has faults, and is taken away again: {report.errors[0].message}; if"
+            f"what was written has faults, and is taken away again: {why}; if"
             " `leave` (--leave) names a tensor with rows for tokens, it must not"
         )
     # The check has loaded what was written; again only where a user's class is registered for it.

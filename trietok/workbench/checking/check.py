@@ -7,6 +7,7 @@ code of a directory runs, no path written in a file is followed, and nothing is 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import logging
 import os
 import threading
@@ -27,14 +28,15 @@ from trietok.files.formats import (
     TOKENIZER_FILE,
     TOKENIZER_FILES,
     VOCAB_FILE,
+    wrong_settings,
 )
 from trietok.files.json_files import read_json_object
 from trietok.files.kinds import is_of_recipe, other_kind
 from trietok.files.load import VERSIONED, fast_file_of, load, reading_directory
 from trietok.files.model_files import BUILT_IN_NAMES, built_in_directory, nothing_there
 from trietok.files.tokenizer_json import read_tokenizer_json
-from trietok.tokenizer.auto import AutoTokenizer, class_or_bert, fast_class_of
-from trietok.workbench.checking.questions import QUESTIONS, Loaded
+from trietok.tokenizer.auto import AutoTokenizer, choose, class_or_bert, fast_class_of
+from trietok.workbench.checking.questions import DECODER, QUESTIONS, Loaded
 from trietok.workbench.checking.report import CheckReport
 
 _MOST = 1_000  # findings of one code; a file that is made to flood a report has millions
@@ -123,8 +125,7 @@ class _Findings:
         if isinstance(found, Exception):
             found = finding_of(found, self._directory.rstrip(os.sep))
         if self._counts[found.code] == _MOST:
-            message = "there are more, which are not listed"
-            found = Finding(found.severity, found.code, message, found.file)
+            found = dataclasses.replace(found, message="there are more, which are not listed")
         key = (found.code, found.message, found.file, found.line_number)
         if key not in self.by_text and self._counts[found.code] <= _MOST:
             self._counts[found.code] += 1
@@ -133,29 +134,30 @@ class _Findings:
 
 def _loaded(path: str, with_fast: bool, findings: _Findings) -> Loaded:
     """Load the slow and the fast tokenizer of a directory or file, and read what is next to it."""
-    report = findings.add
 
-    def read(name: str) -> dict[str, Any]:
+    def read(name: str, report: Report) -> dict[str, Any]:
         place = os.path.join(path, name)
         if not os.path.isfile(place):
             return {}
         return dict(attempt(report, read_json_object, place, otherwise={}))
 
-    config, model_config = without_hashes(read(TOKENIZER_CONFIG_FILE)), read(CONFIG_FILE)
+    report, as_warnings = findings.add, _as_warnings(findings.add, path)
+    config = without_hashes(read(TOKENIZER_CONFIG_FILE, report))
+    model_config = read(CONFIG_FILE, report)
     kind = class_or_bert(config, model_config)
     # PreTrainedTokenizerFast has no slow class.
     options = {"tokenizer_class": None} if config.get("tokenizer_class") == GENERIC_FAST else {}
     slow = _load(load, (kind, path, (), _OFFLINE, options, report), report)
-    fast_kind = fast_class_of(kind) if with_fast else None
-    fast = None
-    json = path if path.endswith(".json") else os.path.join(path, TOKENIZER_FILE)
-    if VERSIONED in config:
-        file = attempt(report, fast_file_of, config[VERSIONED], "", otherwise=TOKENIZER_FILE)
-        json = os.path.join(path, file)
+    json = _tokenizer_json(path, config, report)
     has_json = os.path.isfile(json)
+    fast, fast_kind = None, fast_class_of(kind) if with_fast else None
     if fast_kind is not None and (has_json or not findings.has_errors):
-        only_fast = report if has_json else _as_warnings(report, path)
+        only_fast = report if has_json else as_warnings
         fast = _load(load, (fast_kind, path, (), _OFFLINE, {}, only_fast), only_fast)
+    if with_fast and not findings.has_errors:
+        _load(choose, (path,), as_warnings)
+    for key, _ in [*wrong_settings(config, "", kind)]:
+        del config[key]  # loading has reported it
     return Loaded(
         path=path,
         vocabulary_file=path if os.path.isfile(path) else os.path.join(path, VOCAB_FILE),
@@ -163,25 +165,34 @@ def _loaded(path: str, with_fast: bool, findings: _Findings) -> Loaded:
         slow=slow,
         fast=fast,
         config=config,
-        special_map=read(SPECIAL_TOKENS_MAP_FILE),
+        # Loading reports its errors if it counts; other programs read it in any case.
+        special_map=read(SPECIAL_TOKENS_MAP_FILE, as_warnings if DECODER in config else report),
         model_config=model_config,
         json=attempt(report, read_tokenizer_json, json, otherwise=None) if has_json else None,
         json_file=json,
     )
 
 
+def _tokenizer_json(path: str, config: dict[str, Any], report: Report) -> str:
+    """Return the path of the tokenizer.json that counts, if there is one."""
+    if path.endswith(".json"):
+        return path
+    name = TOKENIZER_FILE
+    if VERSIONED in config:
+        source = os.path.join(path, TOKENIZER_CONFIG_FILE)
+        name = attempt(report, fast_file_of, config[VERSIONED], source, otherwise=name)
+    return os.path.join(path, name)
+
+
 _OFFLINE: dict[str, Any] = {"local_files_only": True}
 
 
 def _as_warnings(report: Report, path: str) -> Report:
-    """Return a report to which errors are warnings: without a tokenizer.json, the slow tokenizer is
-    what the files are for.
-    """
+    """Return a report to which errors are warnings: what the files are for loads."""
 
     def warn(problem: Any) -> None:
         if isinstance(problem, Exception):
-            message = f"no fast tokenizer loads: {finding_of(problem, path).message}"
-            problem = Finding("warning", "does-not-load", message)
+            problem = dataclasses.replace(finding_of(problem, path), severity="warning")
         report(problem)
 
     return warn

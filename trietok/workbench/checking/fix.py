@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from trietok.disk import read_vocab_lines
 from trietok.errors import FileFormatError, InputError, TrietokError, errors_naming
 from trietok.files.directory import finish_saves
 from trietok.files.formats import (
@@ -22,6 +23,7 @@ from trietok.files.formats import (
     RECORD,
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
+    TOKENIZER_FILES,
     VOCAB_FILE,
     read_templates,
     template_files,
@@ -113,25 +115,22 @@ def fix(
     target = Path(output)
     checked_new(target)
     before, loaded = check_and_load(model)
-    if loaded is None or loaded.slow is None or not os.path.isfile(loaded.vocabulary_file):
-        raise _not_repairable(before, loaded)
-    for finding in before.findings:
-        if finding.severity == "error" and finding.code in ("does-not-load", "ids-contradict"):
-            raise _not_repairable(before, loaded)
-        if finding.severity != "note" and finding.code in _DISAGREEMENTS:
-            advice = f"correct the file that is wrong, or remove {TOKENIZER_FILE}"
-            raise _refusal(
-                before.path,
-                f": {TOKENIZER_FILE} and the other files disagree ({finding.message}); {advice}",
-            )
     changes = [
         f"{finding.file} is taken as it is now, and its hash recorded"
         for finding in before.findings
         if finding.code == "file-changed"
     ]
-    repair = _Repair(loaded, renumber, changes)
-    with quiet():
-        _write(repair, target, renumber)
+    with tempfile.TemporaryDirectory() as folder, errors_naming(before.path, instead_of=folder):
+        problem = _problem(before, loaded)
+        if problem is not None and loaded is not None and _strip_copy(loaded, folder, changes):
+            stripped = check_and_load(folder)
+            if _problem(*stripped) is None:
+                problem, loaded = None, stripped[1]
+        if problem is not None or loaded is None:
+            raise problem or _refusal(before.path, "")
+        repair = _Repair(loaded, renumber, changes)
+        with quiet():
+            _write(repair, target, renumber)
     id_map = repair.id_map if renumber else None
     return FixResult(os.fspath(output), before, check(target), changes, id_map)
 
@@ -147,21 +146,73 @@ def _finish(model: str | os.PathLike[str]) -> FixResult:
     return FixResult(os.fspath(model), before, check(model), done, None)
 
 
-def _not_repairable(report: CheckReport, loaded: Loaded | None) -> FileFormatError:
-    """Return the error for a tokenizer that does not load, or has no vocab.txt."""
-    for finding in report.errors:
-        if finding.code == "save-interrupted":
-            how = "finish it first, with fix(DIR) or `trietok check -m DIR --fix` and no output"
-            return _refusal(report.path, f": a save was interrupted; {how}")
-        place = f"{finding.place}: " if finding.place else ""
-        return _refusal(report.path, f": {place}{finding.message}", finding.line_number)
-    if loaded is None:
-        return _refusal(report.path, ": only WordPiece vocabularies are repaired; train it again")
-    return _refusal(
-        report.path,
-        f": it has no {VOCAB_FILE}; BertTokenizerFast.from_pretrained(...).save_pretrained(...)"
-        " writes one",
-    )
+def _problem(report: CheckReport, loaded: Loaded | None) -> FileFormatError | None:
+    """Return the error for files that are not repaired; None if they are."""
+    errors = {finding.code: finding for finding in reversed(report.errors)}
+    for code in ("save-interrupted", "does-not-load", "ids-contradict"):
+        if code in errors:
+            finding = errors[code]
+            reason = ": ".join(filter(None, (finding.place, finding.message)))
+            if code == "save-interrupted":
+                reason = (
+                    "finish the interrupted save first: fix(DIR), or `trietok check -m DIR --fix`"
+                )
+            return _refusal(report.path, reason, finding.line_number)
+    if loaded is None or loaded.slow is None:
+        return _refusal(report.path, "only WordPiece vocabularies are repaired; train it again")
+    if not loaded.has_vocabulary_file:
+        return _refusal(
+            report.path,
+            f"it has no {VOCAB_FILE}; BertTokenizerFast.from_pretrained(...).save_pretrained(...)"
+            " writes one",
+        )
+    for finding in report.errors + report.warnings:
+        if finding.code in _DISAGREEMENTS:
+            return _refusal(
+                report.path,
+                f"{TOKENIZER_FILE} and the other files disagree ({finding.message}); correct the"
+                f" file that is wrong, or remove {TOKENIZER_FILE}",
+            )
+    return None
+
+
+def _strip_copy(loaded: Loaded, folder: str, changes: list[str]) -> bool:
+    """Copy the files to a folder, with the lines of vocab.txt stripped; return whether a line
+    changed.
+
+    A byte-order mark before `[PAD]` can keep a tokenizer from loading.
+    """
+    try:
+        lines: list[str | None] = [*read_vocab_lines(loaded.vocabulary_file)]
+    except TrietokError:
+        return False
+    found = _strip(lines, taken=set())
+    if found and os.path.isdir(loaded.path):
+        for name in (*TOKENIZER_FILES, CONFIG_FILE, *template_files(loaded.path)):
+            if os.path.isfile(os.path.join(loaded.path, name)):
+                copy = Path(folder, name)
+                copy.parent.mkdir(exist_ok=True)
+                shutil.copyfile(os.path.join(loaded.path, name), copy)
+    write_vocab_lines(Path(folder, VOCAB_FILE), [line or "" for line in lines])
+    changes += found
+    return bool(found)
+
+
+def _strip(lines: list[str | None], taken: set[str]) -> list[str]:
+    """Remove the byte-order mark and the whitespace around tokens from lines, and return what was
+    changed.
+
+    A line stays as it is if another line, or a token in `taken`, has the new form.
+    """
+    changes = []
+    forms = {*filter(None, lines), *taken}
+    for token_id, line in enumerate(lines):
+        stripped = (line.removeprefix("\ufeff") if token_id == 0 else line).strip() if line else ""
+        if stripped and stripped not in (line, BERT_PREFIX) and stripped not in forms:
+            changes.append(f"line {token_id + 1}: {line!r} is {stripped!r}")
+            lines[token_id] = stripped
+            forms.add(stripped)
+    return changes
 
 
 class _Repair:
@@ -184,28 +235,26 @@ class _Repair:
             None if not line and token_id in free else line
             for token_id, line in enumerate(vocabulary.tokens)
         ]
-        self._strip(lines)
+        # A token whose line is broken was added on loading, and gets the id of its line again.
+        own_ids = (token_id for token_id in added if token_id < len(lines))
+        changes += _strip(lines, taken={added[token_id].content for token_id in own_ids})
         ids = {line: token_id for token_id, line in enumerate(lines) if line}
         # Of the lines of one token, that of the added token counts, else the last.
         for token_id, token in added.items():
             if token_id < len(lines) and lines[token_id] == token.content:
                 ids[token.content] = token_id
-        spare = [
+        spare = {
             token_id
             for token_id, line in enumerate(lines)
             if line == "" or (line is not None and ids[line] != token_id)
-        ]
+        }
+        dropped: set[int] = set()
         if renumber:
-            spare = [
-                token_id for token_id, line in enumerate(lines) if not line or token_id in spare
-            ]
-            changes += [
-                f"line {token_id + 1}: {lines[token_id]!r} is dropped" for token_id in spare
-            ]
+            dropped = {token_id for token_id, line in enumerate(lines) if line is None} | spare
+            changes += [f"line {i + 1}: {lines[i] or ''!r} is dropped" for i in sorted(dropped)]
         # If texts are split only at whitespace, any placeholder is a word that some text has.
-        elif loaded.slow.do_basic_tokenize is not False:
-            self._fill(lines, spare, ids)
-        dropped = set(spare) if renumber else set()
+        elif loaded.slow.do_basic_tokenize:
+            self._fill(lines, sorted(spare), ids)
         kept = [token_id for token_id in range(len(lines)) if token_id not in dropped]
         self.lines = [lines[token_id] for token_id in kept]
         self.id_map = {old: new for new, old in enumerate(kept)}
@@ -213,29 +262,14 @@ class _Repair:
         next_id = len(self.lines)
         for old, token in added.items():
             new = old
-            if token.content in ids:
+            if token.content in ids:  # the row of the line is trained, whatever loading gave
                 new = self.id_map[ids[token.content]]
             elif renumber:
                 new, next_id = next_id, next_id + 1
+                self.id_map[old] = new
             self.added[new] = token
-            self.id_map[old] = new
             if new != old:
                 changes.append(f"{token.content!r} has the id {new} instead of {old}")
-
-    def _strip(self, lines: list[str | None]) -> None:
-        """Remove the byte-order mark and whitespace around tokens, unless another token has that
-        form.
-        """
-        added = self.loaded.slow.added_tokens_decoder
-        # A token whose line is broken was added on loading, and gets the id of its line again.
-        taken = {token.content for token_id, token in added.items() if token_id < len(lines)}
-        taken.update(filter(None, lines))
-        for token_id, line in enumerate(lines):
-            clean = (line.removeprefix("\ufeff") if token_id == 0 else line).strip() if line else ""
-            if clean and clean not in (line, BERT_PREFIX) and clean not in taken:
-                self.changes.append(f"line {token_id + 1}: {line!r} is {clean!r}")
-                lines[token_id] = clean
-                taken.add(clean)
 
     def _fill(self, lines: list[str | None], spare: list[int], ids: dict[str, int]) -> None:
         """Put placeholders on the lines of duplicates and on blank lines, which no text gives."""
@@ -307,7 +341,7 @@ def _tokenizer_json(repair: _Repair, repaired: Any) -> bytes:
     except TrietokError as error:
         raise _refusal(
             repair.loaded.path,
-            f": its {TOKENIZER_FILE} cannot be written again: {error}; without the file the others"
+            f"its {TOKENIZER_FILE} cannot be written again: {error}; without the file the others"
             " are repaired",
         ) from error
     if text is None:
@@ -316,5 +350,5 @@ def _tokenizer_json(repair: _Repair, repaired: Any) -> bytes:
     return bytes(text.encode())
 
 
-def _refusal(path: str, why: str, line_number: int | None = None) -> FileFormatError:
-    return FileFormatError(f"cannot repair {path}{why}", path=path, line_number=line_number)
+def _refusal(path: str, reason: str, line_number: int | None = None) -> FileFormatError:
+    return FileFormatError(f"cannot repair {path}: {reason}", path=path, line_number=line_number)

@@ -27,7 +27,6 @@ from trietok.files.formats import (
     SPECIAL_TOKENS_MAP_FILE,
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
-    wrong_settings,
 )
 from trietok.files.json_files import read_json_object
 from trietok.files.json_place import NO_NORMALIZER
@@ -38,7 +37,7 @@ from trietok.files.tokenizer_json_writer import in_full, tokenizer_json_of
 from trietok.inputs.options import VERY_LARGE_INTEGER
 from trietok.inputs.post_processors import shown_template
 from trietok.tokenizer.auto import class_of_model_type
-from trietok.tokenizer.bert import BertTokenizer
+from trietok.tokenizer.special_tokens import EXTRA
 
 DECODER = "added_tokens_decoder"
 # What tokenizer.json calls settings of tokenizer_config.json.
@@ -58,8 +57,9 @@ class Loaded:
         vocabulary_file: the path of the vocab.txt.
         kind: the slow class that the files name.
         slow, fast: the two tokenizers; None if one does not load.
-        config, special_map, model_config: tokenizer_config.json, special_tokens_map.json and
-            config.json; empty if there is no such file.
+        config: the valid settings of tokenizer_config.json.
+        special_map, model_config: special_tokens_map.json and config.json; empty if there is no
+            such file.
         json: tokenizer.json; None if there is none, or trietok cannot read it.
         json_file: its path.
     """
@@ -74,6 +74,16 @@ class Loaded:
     model_config: dict[str, Any]
     json: TokenizerJson | None
     json_file: str
+
+    @property
+    def has_vocabulary_file(self) -> bool:
+        """Whether there is a vocab.txt."""
+        return os.path.isfile(self.vocabulary_file) and self.vocabulary_file != self.json_file
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What trietok has noted in tokenizer_config.json."""
+        return self.config.get(RECORD) or {}
 
 
 # ---- the lines of vocab.txt ----------------------------------------------------------------------
@@ -143,7 +153,8 @@ def roles(loaded: Loaded) -> Iterator[Finding]:
             is_null = loaded.config.get(role, "") is None
             if not tokens.issubset(counts) and not is_null:
                 shown = " ".join(sorted(tokens))
-                message = f"{role} is {shown!r} here; what counts is {' '.join(sorted(counts))!r}"
+                counting = repr(" ".join(sorted(counts))) if counts else "nothing"
+                message = f"{role} is {shown!r} here, and {counting} counts"
                 known: dict[str, Any] = {"token": shown, "role": role}
                 yield Finding("warning", "role-contradiction", message, file, **known)
     for role in ("cls_token", "sep_token"):
@@ -165,7 +176,7 @@ def ids_without_a_token(loaded: Loaded) -> Iterator[Finding]:
         return
     tokens = loaded.slow.vocabulary.tokens
     in_vocabulary = (token_id for token_id, token in enumerate(tokens) if token is not None)
-    holes = set(_record(loaded).get("vocab_holes") or ())
+    holes = set(loaded.record.get("vocab_holes") or ())
     renumbered: dict[int, str] = {}
     if loaded.fast is not None and loaded.json is None:
         behind, added = loaded.fast.vocab_size, loaded.fast.added_tokens_decoder.items()
@@ -192,15 +203,19 @@ def ids_without_a_token(loaded: Loaded) -> Iterator[Finding]:
 def options(loaded: Loaded) -> Iterator[Finding]:
     """Ask for keys without an effect that look like options, and for odd names of inputs."""
     # config.json has `pad_token_id` and others, which some files repeat.
-    known = {DECODER, RECORD, "tokenizer_class"}
-    unknown = [key for key in loaded.config if not key.endswith("_id") and key not in known]
+    known = {DECODER, RECORD, "tokenizer_class", *(loaded.config.get(EXTRA) or ())}
+    unknown = [
+        key
+        for key in loaded.config
+        if key not in known and not key.endswith("_id") and not key.startswith("_")
+    ]
     pairs = [(key, _NAMES_IN_JSON[key]) for key in unknown if key in _NAMES_IN_JSON]
     pairs += loaded.kind.misspellings([key for key in unknown if key not in _NAMES_IN_JSON])
     for key, meant in pairs:
         message = f"the option {key!r} changes nothing; {meant!r} is probably meant"
         yield Finding("warning", "option-misspelt", message, TOKENIZER_CONFIG_FILE)
     names = loaded.config.get("model_input_names")
-    if not isinstance(names, list) or not names:
+    if names is None:
         return
     unknown = [name for name in names[1:] if name not in _INPUTS]
     problems = [f"has {name!r:.60}, which calls do not return" for name in unknown]
@@ -211,16 +226,10 @@ def options(loaded: Loaded) -> Iterator[Finding]:
         yield Finding("warning", "model-input-names", message, TOKENIZER_CONFIG_FILE)
 
 
-def _record(loaded: Loaded) -> dict[str, Any]:
-    """Return what trietok has noted in tokenizer_config.json, if that is valid."""
-    errors = wrong_settings({RECORD: loaded.config.get(RECORD)}, "", BertTokenizer)
-    return {} if any(errors) else loaded.config.get(RECORD) or {}
-
-
 def trietok_record(loaded: Loaded) -> Iterator[Finding]:
     """Ask whether trietok would write the record again that it reads."""
     tokenizers = [each for each in (loaded.slow, loaded.fast) if each is not None]
-    for key, value in _record(loaded).items() if tokenizers else ():
+    for key, value in loaded.record.items() if tokenizers else ():
         if value and value not in [each.record().get(key) for each in tokenizers]:
             message = f"{RECORD}.{key} is {value!r:.100}, which the other files contradict"
             yield Finding("warning", "record-false", message, TOKENIZER_CONFIG_FILE)
@@ -241,10 +250,10 @@ def tokenizer_json(loaded: Loaded) -> Iterator[Finding]:
     if loaded.slow is None or loaded.json is None:
         return
     # Of a file without a vocab.txt, transformers 4 uses all, but transformers 5 does not.
-    is_alone = not os.path.isfile(loaded.vocabulary_file)
+    is_alone = not loaded.has_vocabulary_file
     if is_alone and loaded.config.get("tokenizer_class") in (GENERIC_FAST, *ANY_KIND):
         return
-    if loaded.slow.do_basic_tokenize is False:
+    if not loaded.slow.do_basic_tokenize:
         message = f"do_basic_tokenize is false in {TOKENIZER_CONFIG_FILE}, and has no effect here"
         yield Finding("warning", "tokenizer-json-setting", message, TOKENIZER_FILE)
         return
@@ -280,10 +289,6 @@ def _differences(json: TokenizerJson, slow: Any, overridden: list[str]) -> Itera
         value, other = getattr(json, name), getattr(wanted, name)
         if value != other:
             yield f"model.{name} is {value!r}, and {other!r} by the other files"
-    if json.decoder is None:
-        yield "decoder is null: decoding leaves the prefixes and spaces between pieces of words"
-    elif json.decoder.prefix != json.continuing_subword_prefix:
-        yield f"decoder.prefix is {json.decoder.prefix!r}, so decoding leaves the model's prefix"
     if None not in (slow.cls_token, slow.sep_token):
         with_types = "token_type_ids" in slow.model_input_names
         for is_pair, what in ((False, "one text"), (True, "a pair")):
@@ -292,6 +297,17 @@ def _differences(json: TokenizerJson, slow: Any, overridden: list[str]) -> Itera
             )
             if template != other:
                 yield f"the template for {what} is {template}, and {other} by the other files"
+
+
+def decoder(loaded: Loaded) -> Iterator[Finding]:
+    """Ask whether tokenizer.json joins the pieces of words."""
+    if loaded.json is None:
+        return
+    said, prefix = loaded.json.decoder, loaded.json.continuing_subword_prefix
+    if said is None or said.prefix != prefix:
+        message = "decoder is null" if said is None else f"decoder.prefix is {said.prefix!r}"
+        message += f", and the model's prefix is {prefix!r}"
+        yield Finding("warning", "tokenizer-json-decoder", message, TOKENIZER_FILE)
 
 
 def _stage(component: Any) -> str:
@@ -427,14 +443,13 @@ def embedding_rows(loaded: Loaded) -> Iterator[Finding]:
                 continue
             rows = tensor.shape[0]
             is_padded_size = rows in (needed, size) or is_padded(rows, needed)
-            message = f"{name} has {rows} rows, and "
-            if rows < needed or (type(size) is int and rows != size):
-                message += (
-                    f"the tokenizer has {needed} ids, and vocab_size in {CONFIG_FILE} is {size}"
-                )
+            message = f"{name} has {rows} rows, and ids go up to {needed - 1}"
+            if type(size) is int and rows != size:
+                message += f"; vocab_size in {CONFIG_FILE} is {size}"
+                yield Finding("error", "weights-rows", message, entry.name)
+            elif rows < needed:
                 yield Finding("error", "weights-rows", message, entry.name)
             elif not is_padded_size:
-                message += f"the tokenizer has {needed} ids"
                 yield Finding("warning", "weights-rows", message, entry.name)
 
 
@@ -446,6 +461,7 @@ QUESTIONS: tuple[Callable[[Loaded], Iterator[Finding]], ...] = (
     trietok_record,
     abandoned_saves,
     tokenizer_json,
+    decoder,
     added_in_two_files,
     truncation_and_padding,
     model_configs,
