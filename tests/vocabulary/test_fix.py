@@ -161,6 +161,28 @@ def test_a_line_that_keeps_the_files_from_loading_is_stripped(tmp_path, broken, 
     assert BertTokenizer.from_pretrained(tmp_path / "out").pad_token_id == 0
 
 
+def test_a_spare_line_for_which_the_model_has_no_row_goes(tmp_path):
+    """A token was appended to vocab.txt which the vocabulary had already as an added token."""
+    files = {**vocab("the"), CONFIG: decoder(id7="the"), "config.json": {"vocab_size": 8}}
+    result = fix(make(tmp_path / "model", files), tmp_path / "out")
+    assert result.changes == ["line 9: 'the' is dropped"]
+    assert not result.after.findings
+    assert (tmp_path / "out" / "vocab.txt").read_text() == lines(*BASE)
+
+
+def test_the_tokenizer_json_that_counts_is_repaired_with_a_stripped_line(tmp_path):
+    plain = BertTokenizer.from_pretrained(make(tmp_path / "plain", vocab()))
+    plain.add_tokens(["<new>"])
+    plain.save_pretrained(tmp_path / "plain", tokenizer_json=True)
+    versioned = "tokenizer.4.0.0.json"
+    folder = make(tmp_path / "model", {"vocab.txt": lines(*BASE[:1], "[UNK] ", *BASE[2:])})
+    (tmp_path / "plain" / "tokenizer.json").rename(folder / versioned)
+    make(folder, {CONFIG: {"fast_tokenizer_files": [versioned]}})
+    result = fix(folder, tmp_path / "out")
+    assert result.after.ok
+    assert BertTokenizer.from_pretrained(tmp_path / "out").convert_tokens_to_ids("<new>") == 8
+
+
 # ---- tokenizer.json ------------------------------------------------------------------------------
 
 

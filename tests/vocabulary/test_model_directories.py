@@ -164,7 +164,7 @@ def test_a_file_that_is_another_thing_is_named(sentence_model, name, what):
 
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX: links, sockets and pipes")
 @pytest.mark.parametrize("kind", ["a link to itself", "a socket", "a pipe"])
-@pytest.mark.parametrize("name", ["README.md", "onnx", "vocab.txt"])
+@pytest.mark.parametrize("name", ["README.md", "onnx", "model.safetensors", "vocab.txt"])
 def test_what_is_no_file_is_an_error_only_where_it_is_read(tmp_path, monkeypatch, kind, name):
     folder = shutil.copytree(BASE, tmp_path / "model")
     (folder / name).unlink(missing_ok=True)

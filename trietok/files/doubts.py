@@ -23,13 +23,11 @@ from trietok.files.formats import (
 )
 
 _FEWEST_CASED = 100  # fewer words with letters that have two cases tell nothing
-_CASED_SHARE = (
-    0.25  # of all words: below it the vocabulary is mainly of a script without case, as Chinese
-)
+# Of all words: below it the vocabulary is mainly of a script without case, such as Chinese.
+_CASED_SHARE = 0.25
 _FEWEST_CAPITALS = 20
-_CAPITALS_SHARE = (
-    0.05  # of the words with case: a cased vocabulary has far more, an uncased one none
-)
+# Of the words with case: a cased vocabulary has far more, an uncased one none.
+_CAPITALS_SHARE = 0.05
 _SAMPLE = 1000  # entries: what they say is looked at in all
 _ODD_SHARE = 0.2  # of the entries
 _ODD = r"[▁Ġ\"']\S|.*\w[ \t,;|]"  # how the lines of other kinds of vocabularies look
@@ -156,7 +154,7 @@ def _about_vocabulary(vocabulary: Any, source: str) -> Iterator[Finding]:
         yield Finding("warning", "other-vocabulary", message, source, token=odd)
     doubled = len(vocabulary.tokens) - len(vocabulary.holes) - len(vocabulary.token_to_id)
     if doubled > max(10, _DOUBLED_SHARE * len(vocabulary.tokens)):
-        message = f"it holds {doubled} tokens twice, and the later line of each is its id"
+        message = f"it holds {doubled} tokens twice, and only one line of each counts"
         yield Finding("warning", "other-vocabulary", message, source)
 
 

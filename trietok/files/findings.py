@@ -27,7 +27,7 @@ logger = logging.getLogger("trietok")
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
-OF_FILES = (FileError, FileFormatError, SpecialTokenError, VocabularyError)
+FILE_ERRORS = (FileError, FileFormatError, SpecialTokenError, VocabularyError)
 _SAID: set[str] = set()  # the warnings that this process has logged
 
 
@@ -55,11 +55,11 @@ _OTHER_MODEL = "put the model's own vocabulary and config.json into the director
 WORDS = {
     # of errors that loading raises
     "does-not-load": Words(
-        "what reads {file} does not load",
+        "programs that read {file} cannot load the tokenizer",
         "correct what the message names, or copy or download {file} again",
     ),
     "ids-contradict": Words(
-        "two tokens share one id, or a token has two; what reads {file} does not load",
+        "two tokens share one id, or a token has two, so the tokenizer does not load",
         "give each token the id of its own embedding row",
     ),
     "save-interrupted": Words(
@@ -177,8 +177,8 @@ WORDS = {
         "decoding leaves prefixes and spaces between the pieces of words", _NEW_JSON
     ),
     "tokenizer-json-length": Words(
-        "`tokenizers`, and servers that use it, do so with every text; trietok and transformers do"
-        " what each call asks for",
+        "`tokenizers`, and servers that use it, cut or pad every text so; trietok and transformers"
+        " do what each call asks for",
         'nothing if it is meant; else {file}: "truncation": null and "padding": null',
     ),
     "weights-rows": Words(
@@ -289,7 +289,7 @@ def attempt(report: Report, function: Callable[..., Any], *arguments: Any, other
     """Return what a function returns. If it raises for a file, report that; return `otherwise`."""
     try:
         return function(*arguments)
-    except OF_FILES as error:
+    except FILE_ERRORS as error:
         report(error)
         return otherwise
 

@@ -161,7 +161,7 @@ def _wrong(key: str, value: Any, kind: type) -> str:
         return f"{key!r} cannot be a setting: it is a name of {kind.__name__}"
     if value is None:
         says_nothing = key in ("unk_token", "model_input_names")
-        return f"{key} is null, which says nothing; leave it out or give it" if says_nothing else ""
+        return f"{key} is null; remove the key, or give it a value" if says_nothing else ""
     if key == "init_inputs" and (
         not isinstance(value, list) or (value and getattr(kind, "vocab_files_names", None))
     ):

@@ -55,7 +55,8 @@ def read_json_object(path: Path_) -> dict[str, Any]:
     """Return the object of a JSON file; raises as `read_json`, and where it holds another value."""
     value = read_json(path)
     if not isinstance(value, dict):
-        told = f"{os.fspath(path)} holds a JSON {type(value).__name__}, not an object {{...}}"
+        kind = "null" if value is None else f"a JSON {type(value).__name__}"
+        told = f"{os.fspath(path)} holds {kind}, not an object {{...}}"
         raise FileFormatError(told, path=path)
     return value
 

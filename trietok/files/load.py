@@ -30,7 +30,7 @@ from trietok.files.added_ids import (
 )
 from trietok.files.directory import read_together, versions_of, without_hashes
 from trietok.files.doubts import doubts, near_names
-from trietok.files.findings import OF_FILES, Finding, Report, attempt, raise_or_log
+from trietok.files.findings import FILE_ERRORS, Finding, Report, attempt, raise_or_log
 from trietok.files.formats import (
     ADDITIONAL,
     TOKENIZER_CONFIG_FILE,
@@ -116,7 +116,7 @@ def load(
                 return tokenizer
     except InterruptedSaveError:
         raise
-    except OF_FILES:
+    except FILE_ERRORS:
         # What comes from the hub lies together in its cache.
         place = next((os.path.dirname(path) for path in files.found.values()), directory)
         _refuse_other_kind(cls, directory.rstrip(os.sep), place.rstrip(os.sep))

@@ -101,7 +101,7 @@ def check_and_load(
         except (TrietokError, OSError, ValueError) as error:
             findings.add(error)
         if loaded is not None:
-            for question in QUESTIONS:
+            for question in QUESTIONS if loaded.slow is not None else QUESTIONS[:1]:
                 for finding in question(loaded):
                     findings.add(finding)
     return CheckReport(name, findings.by_text.values()), loaded

@@ -121,14 +121,13 @@ def fix(
         if finding.code == "file-changed"
     ]
     with tempfile.TemporaryDirectory() as folder, errors_naming(before.path, instead_of=folder):
-        problem = _problem(before, loaded)
-        if problem is not None and loaded is not None and _strip_copy(loaded, folder, changes):
-            stripped = check_and_load(folder)
-            if _problem(*stripped) is None:
-                problem, loaded = None, stripped[1]
-        if problem is not None or loaded is None:
-            raise problem or _refusal(before.path, "")
-        repair = _Repair(loaded, renumber, changes)
+        try:
+            repairable = _repairable(before.path, before, loaded)
+        except FileFormatError:
+            if loaded is None or not _strip_copy(loaded, folder, changes):
+                raise
+            repairable = _repairable(before.path, *check_and_load(folder))
+        repair = _Repair(repairable, renumber, changes)
         with quiet():
             _write(repair, target, renumber)
     id_map = repair.id_map if renumber else None
@@ -146,8 +145,8 @@ def _finish(model: str | os.PathLike[str]) -> FixResult:
     return FixResult(os.fspath(model), before, check(model), done, None)
 
 
-def _problem(report: CheckReport, loaded: Loaded | None) -> FileFormatError | None:
-    """Return the error for files that are not repaired; None if they are."""
+def _repairable(path: str, report: CheckReport, loaded: Loaded | None) -> Loaded:
+    """Return what was loaded; raise a FileFormatError about `path` if it is not repaired."""
     errors = {finding.code: finding for finding in reversed(report.errors)}
     for code in ("save-interrupted", "does-not-load", "ids-contradict"):
         if code in errors:
@@ -157,23 +156,23 @@ def _problem(report: CheckReport, loaded: Loaded | None) -> FileFormatError | No
                 reason = (
                     "finish the interrupted save first: fix(DIR), or `trietok check -m DIR --fix`"
                 )
-            return _refusal(report.path, reason, finding.line_number)
+            raise _refusal(path, reason, finding.line_number)
     if loaded is None or loaded.slow is None:
-        return _refusal(report.path, "only WordPiece vocabularies are repaired; train it again")
+        raise _refusal(path, "only WordPiece vocabularies are repaired; train it again")
     if not loaded.has_vocabulary_file:
-        return _refusal(
-            report.path,
+        raise _refusal(
+            path,
             f"it has no {VOCAB_FILE}; BertTokenizerFast.from_pretrained(...).save_pretrained(...)"
             " writes one",
         )
     for finding in report.errors + report.warnings:
         if finding.code in _DISAGREEMENTS:
-            return _refusal(
-                report.path,
+            raise _refusal(
+                path,
                 f"{TOKENIZER_FILE} and the other files disagree ({finding.message}); correct the"
                 f" file that is wrong, or remove {TOKENIZER_FILE}",
             )
-    return None
+    return loaded
 
 
 def _strip_copy(loaded: Loaded, folder: str, changes: list[str]) -> bool:
@@ -188,7 +187,8 @@ def _strip_copy(loaded: Loaded, folder: str, changes: list[str]) -> bool:
         return False
     found = _strip(lines, taken=set())
     if found and os.path.isdir(loaded.path):
-        for name in (*TOKENIZER_FILES, CONFIG_FILE, *template_files(loaded.path)):
+        json_name = os.path.relpath(loaded.json_file, loaded.path)
+        for name in (*TOKENIZER_FILES, CONFIG_FILE, json_name, *template_files(loaded.path)):
             if os.path.isfile(os.path.join(loaded.path, name)):
                 copy = Path(folder, name)
                 copy.parent.mkdir(exist_ok=True)
@@ -239,7 +239,7 @@ class _Repair:
         own_ids = (token_id for token_id in added if token_id < len(lines))
         changes += _strip(lines, taken={added[token_id].content for token_id in own_ids})
         ids = {line: token_id for token_id, line in enumerate(lines) if line}
-        # Of the lines of one token, that of the added token counts, else the last.
+        # If a token is on several lines, the line of its added id counts; else the last.
         for token_id, token in added.items():
             if token_id < len(lines) and lines[token_id] == token.content:
                 ids[token.content] = token_id
@@ -254,6 +254,7 @@ class _Repair:
             changes += [f"line {i + 1}: {lines[i] or ''!r} is dropped" for i in sorted(dropped)]
         # If texts are split only at whitespace, any placeholder is a word that some text has.
         elif loaded.slow.do_basic_tokenize:
+            self._drop_past_model(lines, spare)
             self._fill(lines, sorted(spare), ids)
         kept = [token_id for token_id in range(len(lines)) if token_id not in dropped]
         self.lines = [lines[token_id] for token_id in kept]
@@ -270,6 +271,18 @@ class _Repair:
             self.added[new] = token
             if new != old:
                 changes.append(f"{token.content!r} has the id {new} instead of {old}")
+
+    def _drop_past_model(self, lines: list[str | None], spare: set[int]) -> None:
+        """Remove spare lines from the end, if the model has no embedding rows for them."""
+        rows, last_added = (
+            self.loaded.model_config.get("vocab_size"),
+            max(self.loaded.slow.added_tokens_decoder, default=-1),
+        )
+        while type(rows) is int and len(lines) > rows and len(lines) - 1 in spare:
+            if last_added >= len(lines) - 1:
+                break  # an added token would get another place
+            spare.remove(len(lines) - 1)
+            self.changes.append(f"line {len(lines)}: {lines.pop()!r} is dropped")
 
     def _fill(self, lines: list[str | None], spare: list[int], ids: dict[str, int]) -> None:
         """Put placeholders on the lines of duplicates and on blank lines, which no text gives."""

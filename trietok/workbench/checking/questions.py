@@ -1,6 +1,6 @@
 """What `check` asks about a directory that loading does not ask.
 
-Each question yields findings about one directory. `docs/checking.md` lists their codes.
+A question is a function that yields findings about what was loaded.
 """
 
 from __future__ import annotations
@@ -143,14 +143,14 @@ def roles(loaded: Loaded) -> Iterator[Finding]:
     """Ask whether two files disagree about a role, and whether a role that every call needs is
     null.
     """
-    for role in (*ROLES, ADDITIONAL) if loaded.slow is not None else ():
+    for role in (*ROLES, ADDITIONAL):
         counts = _contents(loaded.slow.special_tokens_map.get(role))
+        is_null = loaded.config.get(role, "") is None
         for file, values in (
             (TOKENIZER_CONFIG_FILE, loaded.config),
             (SPECIAL_TOKENS_MAP_FILE, loaded.special_map),
         ):
             tokens = _contents(values.get(role))
-            is_null = loaded.config.get(role, "") is None
             if not tokens.issubset(counts) and not is_null:
                 shown = " ".join(sorted(tokens))
                 counting = repr(" ".join(sorted(counts))) if counts else "nothing"
@@ -158,7 +158,7 @@ def roles(loaded: Loaded) -> Iterator[Finding]:
                 known: dict[str, Any] = {"token": shown, "role": role}
                 yield Finding("warning", "role-contradiction", message, file, **known)
     for role in ("cls_token", "sep_token"):
-        if loaded.slow is not None and getattr(loaded.slow, role) is None:
+        if getattr(loaded.slow, role) is None:
             message = f"{role} is null, and calls put it around each text"
             yield Finding("error", "role-null", message, TOKENIZER_CONFIG_FILE, role=role)
 
@@ -172,8 +172,6 @@ def _contents(value: Any) -> set[str]:
 
 def ids_without_a_token(loaded: Loaded) -> Iterator[Finding]:
     """Ask for ids between those of tokens that no token has."""
-    if loaded.slow is None:
-        return
     tokens = loaded.slow.vocabulary.tokens
     in_vocabulary = (token_id for token_id, token in enumerate(tokens) if token is not None)
     holes = set(loaded.record.get("vocab_holes") or ())
@@ -217,8 +215,8 @@ def options(loaded: Loaded) -> Iterator[Finding]:
     names = loaded.config.get("model_input_names")
     if names is None:
         return
-    unknown = [name for name in names[1:] if name not in _INPUTS]
-    problems = [f"has {name!r:.60}, which calls do not return" for name in unknown]
+    odd = [name for name in names[1:] if name not in _INPUTS]
+    problems = [f"has {name!r:.60}, which calls do not return" for name in odd]
     if names[0] != "input_ids":
         problems.append(f"begins with {names[0]!r:.60}, not with 'input_ids'")
     for problem in problems:
@@ -229,7 +227,7 @@ def options(loaded: Loaded) -> Iterator[Finding]:
 def trietok_record(loaded: Loaded) -> Iterator[Finding]:
     """Ask whether trietok would write the record again that it reads."""
     tokenizers = [each for each in (loaded.slow, loaded.fast) if each is not None]
-    for key, value in loaded.record.items() if tokenizers else ():
+    for key, value in loaded.record.items():
         if value and value not in [each.record().get(key) for each in tokenizers]:
             message = f"{RECORD}.{key} is {value!r:.100}, which the other files contradict"
             yield Finding("warning", "record-false", message, TOKENIZER_CONFIG_FILE)
@@ -247,7 +245,7 @@ def abandoned_saves(loaded: Loaded) -> Iterator[Finding]:
 
 def tokenizer_json(loaded: Loaded) -> Iterator[Finding]:
     """Ask what tokenizer.json does to a text that slow tokenizers and transformers 5 do not do."""
-    if loaded.slow is None or loaded.json is None:
+    if loaded.json is None:
         return
     # Of a file without a vocab.txt, transformers 4 uses all, but transformers 5 does not.
     is_alone = not loaded.has_vocabulary_file
@@ -322,7 +320,7 @@ def added_in_two_files(loaded: Loaded) -> Iterator[Finding]:
     """Ask for added tokens that tokenizer.json and the other files have with other flags, or not at
     all.
     """
-    if loaded.slow is None or loaded.json is None:
+    if loaded.json is None:
         return
     own = {token.content: (token_id, token) for token_id, token in loaded.json.added_tokens.items()}
     others = {token.content: (token_id, token) for token_id, token in _added(loaded).items()}
@@ -364,7 +362,7 @@ def truncation_and_padding(loaded: Loaded) -> Iterator[Finding]:
             message = f"{what} is {length}"
             message += f", and max_position_embeddings {longest}" if is_too_long else ""
             yield finding(message, is_too_long)
-    token = loaded.slow.pad_token if loaded.slow is not None else None
+    token = loaded.slow.pad_token
     if padding is not None and token is not None:
         known = loaded.slow.pad_token_id
         if (padding.pad_token, padding.pad_id) != (token, known):
@@ -379,8 +377,6 @@ def model_configs(loaded: Loaded) -> Iterator[Finding]:
     """Ask whether the model has other ids, fewer positions or fewer token types, or is of another
     kind than the tokenizer.
     """
-    if loaded.slow is None:
-        return
     path = os.path.join(loaded.path, _GENERATION_FILE)
     try:
         generation = read_json_object(path) if os.path.isfile(path) else {}
@@ -428,11 +424,11 @@ def _about_model_type(loaded: Loaded, model_type: str) -> Iterator[Finding]:
 
 def embedding_rows(loaded: Loaded) -> Iterator[Finding]:
     """Ask whether the embeddings in .safetensors files have a row for each id."""
-    if loaded.slow is None or not os.path.isdir(loaded.path):
+    if not os.path.isdir(loaded.path):
         return
     size, needed = loaded.model_config.get("vocab_size"), loaded.slow.max_id + 1
     for entry in entries_in(loaded.path):
-        if not entry.name.endswith(".safetensors") or not entry.is_file():
+        if not entry.name.endswith(".safetensors"):
             continue
         try:
             tensors = read_header(entry.path).tensors
@@ -444,15 +440,15 @@ def embedding_rows(loaded: Loaded) -> Iterator[Finding]:
             rows = tensor.shape[0]
             is_padded_size = rows in (needed, size) or is_padded(rows, needed)
             message = f"{name} has {rows} rows, and ids go up to {needed - 1}"
-            if type(size) is int and rows != size:
-                message += f"; vocab_size in {CONFIG_FILE} is {size}"
-                yield Finding("error", "weights-rows", message, entry.name)
-            elif rows < needed:
+            is_other_size = type(size) is int and rows != size
+            message += f"; vocab_size in {CONFIG_FILE} is {size}" if is_other_size else ""
+            if rows < needed or is_other_size:
                 yield Finding("error", "weights-rows", message, entry.name)
             elif not is_padded_size:
                 yield Finding("warning", "weights-rows", message, entry.name)
 
 
+# Those after the first need a slow tokenizer.
 QUESTIONS: tuple[Callable[[Loaded], Iterator[Finding]], ...] = (
     vocabulary_lines,
     roles,

@@ -12,7 +12,7 @@ from trietok.files.findings import SEVERITIES, Finding, Severity
 from trietok.showing.report import Report
 
 _SINGLY = 5  # so many findings of one code are shown one by one
-_REPAIRS = 3  # so many different repairs are shown for one code
+_SENTENCES = 3  # so many consequences, and repairs, are shown for one code
 
 
 class CheckReport(Report):
@@ -146,7 +146,7 @@ def _advised(findings: list[Finding]) -> Iterator[str]:
     """What follows from findings of one code, and what repairs them; of many a few."""
     for word, attribute in (("so", "consequence"), ("do", "repair")):
         sentences = dict.fromkeys(getattr(finding, attribute) for finding in findings)
-        yield from (f"{word}: {sentence}" for sentence in list(sentences)[:_REPAIRS])
+        yield from (f"{word}: {sentence}" for sentence in list(sentences)[:_SENTENCES])
 
 
 def _shown_findings(findings: list[Finding], every: bool) -> Iterator[str]:
