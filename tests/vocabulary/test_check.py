@@ -32,7 +32,7 @@ from tests.vocabulary.directories import (
     make,
     vocab,
 )
-from tests.vocabulary.faults import FAULTS, NAMES, fault_of, plant
+from tests.vocabulary.faults import FAULTS, NAMES, edit, fault_of, plant
 from tests.vocabulary.test_model_directories import NAMED
 from tests.vocabulary.variants import VARIANTS, write_variant
 from trietok import BertTokenizer, check, fix
@@ -133,6 +133,20 @@ def test_what_transformers_5_drops_is_found(name, tmp_path):
 
 # Codes of findings that other files plant: tests/files, and test_model_directories.py.
 ELSEWHERE = {"save-abandoned"}
+
+
+@pytest.mark.parametrize(
+    ("saved_class", "severities"), [("BertTokenizer", {"note"}), ("PreTrainedTokenizerFast", set())]
+)
+def test_a_tokenizer_json_alone_may_say_more_than_slow_tokenizers_do(
+    tmp_path, saved_class, severities
+):
+    folder = write_variant("shorter words", tmp_path / "model")
+    (folder / "vocab.txt").unlink()
+    edit(folder / CONFIG, {"tokenizer_class": saved_class})
+    findings = check(folder).findings
+    of_json = [finding for finding in findings if finding.code == "tokenizer-json-setting"]
+    assert {finding.severity for finding in of_json} == severities
 
 
 def test_each_finding_is_documented_and_planted():
