@@ -89,7 +89,7 @@ def test_readers_next_to_two_savers_find_one_state_or_the_other(
     for _, pipe in children:
         os.close(pipe)
     assert statuses == [0, 0]
-    assert beside >= 5, f"a save ended during {beside} of {loads} loads"
+    assert beside >= saves // 30, f"a save ended during {beside} of {loads} loads"
     assert load(directory) in expected
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from trietok.disk import check_vocab_bytes, checked_name, read_bytes
+from trietok.disk import check_vocab_bytes, checked_name, read_bytes, reading_from
 from trietok.errors import (
     InputError,
     InputTypeError,
@@ -460,26 +460,17 @@ def _up_to_date(tokenizer: Any, path: Path) -> bytes | None:
     """
     if not path.is_file():
         return None
-    update = getattr(tokenizer, "_updated_tokenizer_json", None)
     try:
         there = read_bytes(path)
-        if update is not None:
-            text, is_contradicted = update(path)
-            if is_contradicted:
-                tokenizer.warn_once(
-                    "tokenizer-json-anew",
-                    f"{path} contradicted the settings or the template of what is saved, and is"
-                    " written anew",
-                )
-            return there if text is None else text.encode()
-
-        kept = read_tokenizer_json(path)
-        if {
-            **kept.vocabulary,
-            **{t.content: i for i, t in kept.added_tokens.items()},
-        } == tokenizer.get_vocab():
-            return there
-        why = f"a {type(tokenizer).__name__} has other tokens and writes no {TOKENIZER_FILE}"
+        with reading_from({os.fspath(path): there}):  # another process may replace it
+            text, is_contradicted = _updated_text(tokenizer, path)
+        if is_contradicted:
+            tokenizer.warn_once(
+                "tokenizer-json-anew",
+                f"{path} contradicted the settings or the template of what is saved, and is"
+                " written again",
+            )
+        return there if text is None else text.encode()
     except TrietokError as error:
         why = str(error)
     raise NotSupportedError(
@@ -488,6 +479,24 @@ def _up_to_date(tokenizer: Any, path: Path) -> bytes | None:
         " or with tokenizer_json=False, which removes the file",
         name="tokenizer_json",
     )
+
+
+def _updated_text(tokenizer: Any, path: Path) -> tuple[str | None, bool]:
+    """Return the text of a tokenizer.json with the tokens and settings of a tokenizer, None if it
+    has them; and whether it contradicted the settings.
+    """
+    update = getattr(tokenizer, "_updated_tokenizer_json", None)
+    if update is not None:
+        text, is_contradicted = update(path)
+        return text, is_contradicted
+    kept = read_tokenizer_json(path)
+    added = {token.content: token_id for token_id, token in kept.added_tokens.items()}
+    if {**kept.vocabulary, **added} != tokenizer.get_vocab():
+        raise NotSupportedError(
+            f"a {type(tokenizer).__name__} has other tokens and writes no {TOKENIZER_FILE}",
+            name="tokenizer_json",
+        )
+    return None, False
 
 
 def config_rows(path: str) -> int | None:
