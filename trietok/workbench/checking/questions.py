@@ -36,6 +36,7 @@ from trietok.files.tokenizer_json_content import WORDPIECE, TokenizerJson
 from trietok.files.tokenizer_json_writer import in_full, tokenizer_json_of
 from trietok.inputs.options import VERY_LARGE_INTEGER
 from trietok.inputs.post_processors import shown_template
+from trietok.text.wordpiece import BERT_PREFIX
 from trietok.tokenizer.auto import class_of_model_type
 from trietok.tokenizer.special_tokens import EXTRA
 
@@ -114,7 +115,8 @@ def vocabulary_lines(loaded: Loaded) -> Iterator[Finding]:
             by_token.setdefault(line, []).append(token_id + 1)
         elif token_id not in free:
             yield Finding("warning", "blank-line", "the line is blank", file, **place)
-        if line != line.strip() or "\t" in line:
+        word = line.removeprefix(BERT_PREFIX)  # some vocabularies have U+2028 as a token
+        if word.strip() and (line != line.strip() or "\t" in line):
             message = f"the token {line!r} has whitespace"
             yield Finding("warning", "edge-space", message, file, **place)
     for token, numbers in by_token.items():
