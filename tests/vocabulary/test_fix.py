@@ -157,7 +157,7 @@ def test_a_line_that_keeps_the_files_from_loading_is_stripped(tmp_path, broken, 
     assert "ids-contradict" in {finding.code for finding in check(folder).errors}
     result = fix(folder, tmp_path / "out", renumber=renumber)
     assert result.after.ok
-    assert result.changes == [f"line 1: {broken!r} is '[PAD]'"]
+    assert result.changes == [f"line 1: {broken!r} is replaced by '[PAD]'"]
     assert BertTokenizer.from_pretrained(tmp_path / "out").pad_token_id == 0
 
 

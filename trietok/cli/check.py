@@ -84,7 +84,7 @@ def _fixed(path: str, output: str | None, renumber: bool) -> trietok.FixResult:
 def _draw(
     screen: Screen, report: trietok.CheckReport, result: trietok.FixResult | None, every: bool
 ) -> None:
-    """A row for each kind of finding."""
+    """Write the report as it is written without a terminal, in colours."""
     if result is not None:
         screen.line((f"written to {result.out}", "bold green"))
         for change in result.changes[:_CHANGES]:
@@ -95,9 +95,7 @@ def _draw(
     screen.line(
         (f"{report.path}: ", "bold"), (report.summary, "bold green" if report.ok else "bold red")
     )
-    columns: list[dict[str, Any]] = [{"no_wrap": True}, {"no_wrap": True}, {"overflow": "fold"}]
-    groups = report.groups(every)
-    screen.table(
-        columns,
-        [((kind, _STYLES[kind]), (code, "bold"), (lines, "")) for kind, code, lines in groups],
-    )
+    for kind, code, lines in report.groups(every):
+        screen.line((f"{kind}: ", _STYLES[kind]), (code, "bold"))
+        for line in lines:
+            screen.line((f"  {line}", ""))

@@ -109,16 +109,21 @@ def clashes_with_vocabulary(
         source, own_id = ids.sources[token_id], entries.get(content)
         if line:
             problem = (
-                f"the id {token_id} of the added token {content!r} ({source}) is that of {line!r},"
-                f" line {token_id + 1} of {path}; give the added token an id of its own"
+                f"the id {token_id} of the added token {content!r} is that of {line!r} in"
+                f" {_place(path, token_id)}; give the added token an id of its own"
             )
             yield _clash(problem, source, content, token_id)
         elif own_id is not None:
             problem = (
-                f"the added token {content!r} has two ids: {token_id} ({source}) and {own_id}, line"
-                f" {own_id + 1} of {path}; keep one of them"
+                f"the added token {content!r} has two ids: {token_id}, and {own_id} in"
+                f" {_place(path, own_id)}; keep one of them"
             )
             yield _clash(problem, source, content, token_id, own_id)
+
+
+def _place(path: str | os.PathLike[str], token_id: int) -> str:
+    name = os.fspath(path)
+    return name if name.endswith(".json") else f"line {token_id + 1} of {name}"
 
 
 def _clash(

@@ -287,11 +287,17 @@ def _about_two_vocabularies(tokenizer: Any, path: str) -> Iterator[Finding]:
     other = [token for token, token_id in ids.items() if known.get(token) != token_id]
     other += [token for token in tokenizer.vocabulary.token_to_id if token not in ids]
     if other:
+        token, more = other[0], len(other) - 1
+        here, there = known.get(token), ids.get(token)
         message = (
-            f"tokens have other ids in {VOCAB_FILE}, or only one of the two files has them:"
-            f" {first_of(other)}; {TOKENIZER_FILE} counts"
+            f"{token!r} has {_id_or_none(here)} here and {_id_or_none(there)} in {VOCAB_FILE}"
+            f"{f', and {more} more tokens differ' if more else ''}; fast tokenizers read this file"
         )
-        known_ids: dict[str, Any] = {"token_id": known.get(other[0]), "other_id": ids.get(other[0])}
+        known_ids: dict[str, Any] = {"token_id": here, "other_id": there}
         yield Finding(
-            "error", "tokenizer-json-differs", message, TOKENIZER_FILE, token=other[0], **known_ids
+            "error", "tokenizer-json-differs", message, TOKENIZER_FILE, token=token, **known_ids
         )
+
+
+def _id_or_none(token_id: int | None) -> str:
+    return "no id" if token_id is None else f"the id {token_id}"

@@ -60,7 +60,7 @@ WORDS = {
     ),
     "ids-contradict": Words(
         "two tokens share one id, or a token has two, so the tokenizer does not load",
-        "give each token the id of its own embedding row",
+        "change one of the ids to that of the token's own embedding row, or to a free id",
     ),
     "save-interrupted": Words(
         "trietok does not load it, and other programs may mix old and new files",
@@ -76,7 +76,7 @@ WORDS = {
     ),
     "id-past-model": Words(
         "the model raises an index error when such an id comes",
-        _RESIZE,
+        f"if the tokens are new, {_RESIZE}; else {_OTHER_MODEL}",
     ),
     "model-larger": Words(
         "some embedding rows have no token; the vocabulary may be another model's",
@@ -104,7 +104,8 @@ WORDS = {
     ),
     "tokenizer-json-differs": Words(
         "BertTokenizerFast and BertTokenizer give different ids, and one is not the model's",
-        f"put the model's own vocab.txt into its place if that is the wrong one; else {_NEW_JSON}",
+        "if vocab.txt is wrong, put the model's own there; if tokenizer.json is wrong,"
+        f" {_NEW_JSON}",
     ),
     "tokenizer-json-setting": Words(
         "slow tokenizers, fast tokenizers and transformers 5 give different ids or texts",
@@ -166,8 +167,9 @@ WORDS = {
         'tokenizer_config.json: "{role}": the token that the model was trained with',
     ),
     "save-abandoned": Words(
-        "none: {file} is not read",
-        "nothing; the next save removes it, and so does `trietok check -m DIR --fix`",
+        "nothing: the old files count, and no program reads {file}",
+        "nothing, or `trietok check -m DIR --fix`: it finishes the save if all new files are there,"
+        " and else removes {file}",
     ),
     "tokenizer-json-added": Words(
         "only some programs find the token in texts, or skip it when they decode",
@@ -177,8 +179,8 @@ WORDS = {
         "decoding leaves prefixes and spaces between the pieces of words", _NEW_JSON
     ),
     "tokenizer-json-length": Words(
-        "`tokenizers`, and servers that use it, cut or pad every text so; trietok and transformers"
-        " do what each call asks for",
+        "`tokenizers`, and servers that use it, cut or pad every text this way; trietok and"
+        " transformers do what each call asks for",
         'nothing if it is meant; else {file}: "truncation": null and "padding": null',
     ),
     "weights-rows": Words(

@@ -157,6 +157,12 @@ def reading_directory(
                     f"it changed after the save that wrote {TOKENIZER_CONFIG_FILE}; if you changed"
                     " it, save the tokenizer again; if not, copy all files again"
                 )
+                if contents.files.get(name, b"") is None:
+                    message = (
+                        f"it is missing, though the save that wrote {TOKENIZER_CONFIG_FILE} wrote"
+                        " it; if you removed it, save the tokenizer again; if not, copy all files"
+                        " again"
+                    )
                 finding = Finding("warning", "file-changed", message, name)
                 (report or raise_or_log(directory.rstrip(os.sep)))(finding)
             files = contents.files.items()

@@ -12,6 +12,7 @@ import re
 import shutil
 import tempfile
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from trietok.disk import read_vocab_lines
@@ -67,7 +68,8 @@ class FixResult(Report):
         return self.after.ok
 
     def _parts(self) -> list[str]:
-        done = f"written to {self.out}; changes: {len(self.changes) or 'none but of form'}"
+        changes = len(self.changes)
+        done = f"written to {self.out}; {f'changes: {changes}' if changes else 'no token changed'}"
         return [done, *(f"  {change}" for change in self.changes), *str(self.after).split("\n")]
 
 
@@ -106,7 +108,7 @@ def fix(
     ... )
     >>> result = fix(folder / "vocab.txt", folder / "fixed")
     >>> result.changes
-    ["line 6: 'un' is '[unused5]', a free slot; 'un' keeps its id 7"]
+    ["line 6: 'un' is replaced by '[unused5]'; 'un' keeps its id 7"]
     >>> fix(folder / "vocab.txt", folder / "renumbered", renumber=True).id_map
     {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 6: 5, 7: 6}
     """
@@ -116,7 +118,7 @@ def fix(
     checked_new(target)
     before, loaded = check_and_load(model)
     changes = [
-        f"{finding.file} is taken as it is now, and its hash recorded"
+        f"the hash of {finding.file} is recorded as the file is now"
         for finding in before.findings
         if finding.code == "file-changed"
     ]
@@ -154,7 +156,7 @@ def _repairable(path: str, report: CheckReport, loaded: Loaded | None) -> Loaded
             reason = ": ".join(filter(None, (finding.place, finding.message)))
             if code == "save-interrupted":
                 reason = (
-                    "finish the interrupted save first: fix(DIR), or `trietok check -m DIR --fix`"
+                    f"finish the interrupted save first: `trietok check -m {quote(path)} --fix`"
                 )
             raise _refusal(path, reason, finding.line_number)
     if loaded is None or loaded.slow is None:
@@ -209,7 +211,7 @@ def _strip(lines: list[str | None], taken: set[str]) -> list[str]:
     for token_id, line in enumerate(lines):
         stripped = (line.removeprefix("\ufeff") if token_id == 0 else line).strip() if line else ""
         if stripped and stripped not in (line, BERT_PREFIX) and stripped not in forms:
-            changes.append(f"line {token_id + 1}: {line!r} is {stripped!r}")
+            changes.append(f"line {token_id + 1}: {line!r} is replaced by {stripped!r}")
             lines[token_id] = stripped
             forms.add(stripped)
     return changes
@@ -297,7 +299,7 @@ class _Repair:
             names.add(slot)
             lines[token_id] = slot
             kept = f"; {line!r} keeps its id {ids[line]}" if line else ""
-            self.changes.append(f"line {token_id + 1}: {line!r} is {slot!r}, a free slot{kept}")
+            self.changes.append(f"line {token_id + 1}: {line!r} is replaced by {slot!r}{kept}")
 
 
 def _write(repair: _Repair, target: Path, renumber: bool) -> None:

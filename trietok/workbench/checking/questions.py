@@ -391,7 +391,7 @@ def model_configs(loaded: Loaded) -> Iterator[Finding]:
     if type(positions) is int and longest > positions:
         is_set = longest < VERY_LARGE_INTEGER
         message = f"max_position_embeddings is {positions}, and model_max_length is "
-        message += str(longest) if is_set else "not set"
+        message += str(longest) if is_set else "not set, or sets no limit"
         yield Finding("warning", "model-length", message, CONFIG_FILE)
     types = config.get("type_vocab_size")
     highest = max(part[2] for part in loaded.slow.template.pair)
