@@ -320,9 +320,11 @@ def _write_error(message: str, error: BaseException) -> None:
         name: getattr(error, name, None) for name in ("path", "line_number", "token", "token_id")
     }
     known = {name: value for name, value in where.items() if isinstance(value, (str, int))}
+    classes = (each.__name__ for each in type(error).__mro__)
+    kind = next(name for name in classes if not name.startswith("_"))
     with contextlib.suppress(OSError, trietok.FileError):  # nobody reads it
         print(
-            json_line({"ok": False, "error": message, "kind": type(error).__name__, **known}),
+            json_line({"ok": False, "error": message, "kind": kind, **known}),
             flush=True,
         )
 
