@@ -98,4 +98,4 @@ def _draw(
     for kind, code, lines in report.groups(every):
         screen.line((f"{kind}: ", _STYLES[kind]), (code, "bold"))
         for line in lines:
-            screen.line((f"  {line}", ""))
+            screen.line((f"  {line}", ""), soft_wrap=True)  # so that commands can be copied
