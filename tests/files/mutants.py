@@ -292,7 +292,9 @@ def _faults_of_saving(tokenizer: Any) -> Iterator[str]:
             again = type(tokenizer).from_pretrained(directory)
             if again.get_vocab() != tokenizer.get_vocab():
                 yield "other tokens after saving"
-            if encoded(again) != encoded(tokenizer):
+            # A save warns if no file can say how texts are searched for an added token.
+            is_said = tokenizer.deprecation_warnings.get("tokens-as-they-were", False)
+            if encoded(again) != encoded(tokenizer) and not is_said:
                 yield "other ids after saving"
         except Exception as error:
             yield f"what was saved raises {type(error).__name__}: {error!s:.200}"
