@@ -1,4 +1,4 @@
-"""The table of findings in docs/checking.md, made from `trietok/files/findings.py`.
+"""The list of findings in docs/checking.md, made from `trietok/files/findings.py`.
 
 `python docs/site/findings.py` writes it again.
 """
@@ -15,14 +15,13 @@ _HEADING = "## All findings\n"
 
 
 def page() -> str:
-    """Return the page with the table as it should be."""
+    """Return the page with the list as it should be."""
     before, heading, _ = PAGE.read_text(encoding="utf-8").partition(_HEADING)
-    rows = [
-        f"| `{code}` | {_named(words.consequence)} | {_named(words.repair)} |"
+    items = [
+        f"- `{code}`: {_named(words.consequence)}. *Repair:* {_named(words.repair)}."
         for code, words in sorted(WORDS.items())
     ]
-    table = "\n".join(("| code | what follows | repair |", "| --- | --- | --- |", *rows))
-    return f"{before}{heading}\n{table}\n"
+    return "\n".join((f"{before}{heading}", *items, ""))
 
 
 def _named(sentence: str) -> str:
