@@ -105,11 +105,10 @@ def load(
             before = versions_of(place, own_files)
             with reading_directory(place, own_files, number > 0, report) as names:
                 files = find(names) if place == directory else files
-                if not is_quiet:
-                    _say_profile(cls, directory, files)
                 tokenizer = _load_once(
                     *(cls, name, directory, files, find, init_inputs, dict(kwargs), name_or_path),
                     report=report,
+                    says_profile=not is_quiet,
                 )
             # The __init__ of a user's class may open files by itself, during a save.
             if not is_own_init or versions_of(place, own_files) == before:
@@ -203,14 +202,9 @@ def loads_knowingly(name: str | os.PathLike[str], subfolder: str | None = None) 
     _KNOWN_AS_SLOW.add(os.path.join(name, subfolder or ""))
 
 
-def _say_profile(cls: Any, directory: str, files: ModelFiles) -> None:
+def _say_profile(cls: Any, directory: str, files: ModelFiles, saved_class: str) -> None:
     """Warn once that a slow class reads what `AutoTokenizer` reads with the fast class."""
-    if TOKENIZER_FILE in files.found:
-        asks = TOKENIZER_FILE
-    elif TOKENIZER_CONFIG_FILE in files.found:
-        asks = str(read_json_object(files.found[TOKENIZER_CONFIG_FILE]).get("tokenizer_class"))
-    else:
-        return
+    asks = TOKENIZER_FILE if TOKENIZER_FILE in files.found else saved_class
     is_for_it = (
         cls.profile == "slow"
         and [*_own_names(cls)][-1].removesuffix("Tokenizer") in formats.WORDPIECE_FAMILY
@@ -238,11 +232,15 @@ def _load_once(
     kwargs: dict[str, Any],
     given: str,
     report: Report,
+    says_profile: bool,
 ) -> Any:
     config = without_hashes(_object_in(files, TOKENIZER_CONFIG_FILE, report))
     if VERSIONED in config:
         files = _with_fast_file(files, config.pop(VERSIONED), find, report)
+    saved_class = kwargs.get("tokenizer_class", config.get("tokenizer_class"))
     arguments, ids = _arguments(cls, files, config, kwargs, report)
+    if says_profile:
+        _say_profile(cls, directory, files, str(saved_class))
     # The vocabulary is that of the directory or one that the caller names; a path that a file names
     # has been dropped.
     for argument, vocabulary_path in _vocabulary_paths(
@@ -258,30 +256,33 @@ def _load_once(
         if arguments.get("from_slow") or not has_json:
             arguments = cls.settled_by_slow(arguments)
     saved_inputs = arguments.pop("init_inputs", None) or ()
-
-    def make() -> Any:
-        try:
-            return cls(*(inputs or saved_inputs), **arguments, name_or_path=given)
-        except FileFormatError as error:
-            if arguments.get("vocab_file") != files.found.get(TOKENIZER_FILE, ""):
-                raise
-            there = f"it has {TOKENIZER_FILE}, but {error}"
-            raise FileError(
-                f"{name} has no {VOCAB_FILE}, which {cls.__name__} needs; {there}", path=name
-            ) from error
-
-    tokenizer = attempt(report, make, otherwise=None)
+    inputs = inputs or saved_inputs
+    arguments["name_or_path"] = given
+    tokenizer = attempt(report, _make, cls, name, files, inputs, arguments, otherwise=None)
     if tokenizer is None:
         return None
     if isinstance(getattr(tokenizer, "vocabulary", None), Vocabulary):
-        vocabulary_path = next(
-            arguments[argument] for argument in cls.vocab_files_names if argument in arguments
-        )
-        for error in clashes_with_vocabulary(ids, tokenizer.vocabulary, vocabulary_path):
+        path = next(arguments[name] for name in cls.vocab_files_names if name in arguments)
+        for error in clashes_with_vocabulary(ids, tokenizer.vocabulary, path):
             report(error)
         _check_slots(tokenizer.vocabulary, arguments.get(formats.RECORD) or {}, files, report)
     _take_what_is_beside(tokenizer, directory, files, ids, kwargs, report)
     return tokenizer
+
+
+def _make(
+    cls: Any, name: str, files: ModelFiles, inputs: tuple[Any, ...], arguments: dict[str, Any]
+) -> Any:
+    """Return the tokenizer; the error says if a slow class was given a tokenizer.json."""
+    try:
+        return cls(*inputs, **arguments)
+    except FileFormatError as error:
+        if arguments.get("vocab_file") != files.found.get(TOKENIZER_FILE, ""):
+            raise
+        there = f"it has {TOKENIZER_FILE}, but {error}"
+        raise FileError(
+            f"{name} has no {VOCAB_FILE}, which {cls.__name__} needs; {there}", path=name
+        ) from error
 
 
 def _object_in(files: ModelFiles, name: str, report: Report) -> dict[str, Any]:
@@ -485,7 +486,7 @@ def _arguments(
             "tokenizer_file" in cls.vocab_files_names
             and arguments.get("tokenizer_file", "") is None
         )
-        for key in paths_in_files(cls):
+        for key in _paths_in_files(cls):
             arguments.pop(key, None)
         if says_null:  # null instead of a path: tokenizer.json is not to be read
             arguments["tokenizer_file"] = None
@@ -553,7 +554,7 @@ def _added_ids(
     return ids
 
 
-def paths_in_files(cls: Any) -> tuple[str, ...]:
+def _paths_in_files(cls: Any) -> tuple[str, ...]:
     """Return the settings that name files on the machine that saved the tokenizer."""
     return (
         *cls.vocab_files_names,
