@@ -258,18 +258,15 @@ def _refuse_foreign(raw: bytes, path: Path_) -> None:
     if what is not None:
         name = os.fspath(path)
         told = f"{name} is no {os.path.basename(name)}: it is {what}"
-        if not names_tokenizer(name):
-            told = f"{name} is {what}{OR_GIVE}"
+        if not _names_tokenizer(name):
+            told = f"{name} is {what}; what is wanted is a model's directory or its vocab.txt"
         raise FileFormatError(told, path=path)
 
 
-OR_GIVE = "; what is wanted is a model's directory or its vocab.txt"
-
-
-def names_tokenizer(name: str) -> bool:
+def _names_tokenizer(name: str) -> bool:
     """Whether a file has such a name as those that a tokenizer is read from.
 
-    >>> names_tokenizer("bert-vocab.txt"), names_tokenizer("book.xlsx")
+    >>> _names_tokenizer("bert-vocab.txt"), _names_tokenizer("book.xlsx")
     (True, False)
     """
     return name.endswith((".txt", ".json", ".jinja")) or "." not in os.path.basename(name)

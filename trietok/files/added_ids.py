@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from trietok.errors import (
     FileFormatError,
@@ -19,33 +19,6 @@ from trietok.files.findings import Finding, Report, first_of
 from trietok.files.formats import ADDITIONAL, TOKENIZER_CONFIG_FILE, is_id
 from trietok.text.added_tokens import AddedToken
 from trietok.text.vocabulary import Vocabulary
-
-
-class Clash(NamedTuple):
-    """Two added tokens with one id, or one added token with two ids."""
-
-    token_id: int
-    content: str
-    source: str
-    other: str | int  # the other token with the id, or the other id of the token
-    other_source: str
-
-    def error(self) -> VocabularyError:
-        """Return the error for such files."""
-        other, here, there = self.other, f"({self.source})", f"({self.other_source})"
-        if isinstance(other, str):
-            which = (
-                f"the id {self.token_id} belongs to both {other!r} {there} and {self.content!r}"
-                f" {here}"
-            )
-            return _clash(
-                f"{which}; give one of them another id", self.source, self.content, self.token_id
-            )
-        which = (
-            f"the added token {self.content!r} has two ids, {other} {there} and {self.token_id}"
-            f" {here}"
-        )
-        return _clash(f"{which}; keep one of them", self.source, self.content, self.token_id, other)
 
 
 class AddedIds:
@@ -65,26 +38,27 @@ class AddedIds:
         self.tokenizer_json: dict[str, Any] | None = None
         self._without_id: dict[str, str] = {}
 
-    def add(self, token_id: int, token: AddedToken, source: str) -> Clash | None:
-        """Add a token; if it clashes with one that was read before, return how."""
+    def add(self, token_id: int, token: AddedToken, source: str) -> VocabularyError | None:
+        """Add a token. Return an error if it shares its id with another one, or has two ids."""
         content = token.content
-        there, known_id = (
-            self.decoder.setdefault(token_id, token),
-            self.ids.setdefault(content, token_id),
-        )
+        there = self.decoder.setdefault(token_id, token)
+        known_id = self.ids.setdefault(content, token_id)
         if there.content != content:
             if known_id == token_id:  # no source of its id tells where it stood first
                 self._without_id[content] = source
-            return Clash(token_id, content, source, there.content, self.sources[token_id])
+            problem = (
+                f"the id {token_id} belongs to both {there.content!r} ({self.sources[token_id]})"
+                f" and {content!r} ({source}); give one of them another id"
+            )
+            return _clash(problem, source, content, token_id)
         if known_id != token_id:
             self.sources.setdefault(token_id, source)
-            return Clash(
-                token_id,
-                content,
-                source,
-                known_id,
-                self._without_id.get(content) or self.sources[known_id],
+            first = self._without_id.get(content) or self.sources[known_id]
+            problem = (
+                f"the added token {content!r} has two ids, {known_id} ({first}) and {token_id}"
+                f" ({source}); keep one of them"
             )
+            return _clash(problem, source, content, token_id, known_id)
         self.decoder[token_id] = token
         self.sources[token_id] = source
         return None
@@ -134,7 +108,7 @@ def _clash(
     )
 
 
-def entries_of(
+def _entries_of(
     name: str, value: Any, special: Collection[Any] = ()
 ) -> Iterator[tuple[Any, Any, str]]:
     """Yield the added tokens of a file: id and token, both unchecked, and the place in the file.
@@ -175,22 +149,22 @@ def take_tokens(
 
     Args:
         ids: takes the tokens.
-        name: the name of the file, which tells its form; see `entries_of`.
+        name: the name of the file, which tells its form; see `_entries_of`.
         value: what the file holds.
         source: the path of the file.
         report: gets the errors.
         special: the contents that added_tokens.json, which has no flags, makes special tokens.
     """
-    for key, entry, place in entries_of(name, value, special):
+    for key, entry, place in _entries_of(name, value, special):
         where = f"{source}: {place}"
         try:
-            token_id = checked_id(key, where, source)
-            clash = ids.add(token_id, checked_added_token(entry, where, source), source)
+            token_id = _checked_id(key, where, source)
+            clash = ids.add(token_id, _checked_added_token(entry, where, source), source)
         except FileFormatError as error:
             report(error)
             continue
         if clash is not None:
-            report(clash.error())
+            report(clash)
 
 
 def take_more_tokens(
@@ -268,7 +242,7 @@ def contents_of_roles(cls: Any, arguments: dict[str, Any]) -> set[str]:
 def _special_token(value: Any, where: str, path: str | os.PathLike[str]) -> Any:
     """Return a token of special_tokens_map.json; an object of flags becomes an `AddedToken`."""
     return (
-        checked_added_token({**value, "special": True}, where, path)
+        _checked_added_token({**value, "special": True}, where, path)
         if isinstance(value, dict)
         else value
     )
@@ -284,11 +258,11 @@ def token_objects(value: Any, where: str, path: str) -> Any:
         }
     # its role makes it special, after `normalized` is settled
     if isinstance(value, dict) and "__type" in value:
-        return checked_added_token(value, where, path)
+        return _checked_added_token(value, where, path)
     return _special_token(value, where, path)
 
 
-def checked_added_token(value: Any, where: str, path: str | os.PathLike[str]) -> AddedToken:
+def _checked_added_token(value: Any, where: str, path: str | os.PathLike[str]) -> AddedToken:
     if isinstance(value, AddedToken):
         return value
     if isinstance(value, dict):
@@ -309,7 +283,7 @@ def checked_added_token(value: Any, where: str, path: str | os.PathLike[str]) ->
     )
 
 
-def checked_id(value: Any, where: str, path: str | os.PathLike[str]) -> int:
+def _checked_id(value: Any, where: str, path: str | os.PathLike[str]) -> int:
     number = (
         int(value)
         if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20

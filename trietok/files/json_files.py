@@ -19,7 +19,7 @@ MOST_CONTAINERS = 1_200_000
 DEEPEST = 40
 
 
-def read_json_text(path: Path_) -> str:
+def _text_within_limits(path: Path_) -> str:
     """Return the text of a JSON file that holds no more values than fit into a common memory."""
     text = read_text(path)
     for count, most, what in (
@@ -33,11 +33,11 @@ def read_json_text(path: Path_) -> str:
 
 
 def read_json(path: Path_) -> Any:
-    """Return the value of a JSON file; raises as `read_json_text`, and where it does not parse."""
-    text, name = read_json_text(path), os.fspath(path)
+    """Return the value of a JSON file; raises as `read_text`, and where it does not parse."""
+    text, name = _text_within_limits(path), os.fspath(path)
     try:
         value = json.loads(text, object_pairs_hook=_without_doubles)
-        check_depth(value)
+        _check_depth(value)
     except json.JSONDecodeError as error:
         told = f", column {error.colno}: not JSON: {error.msg}"
         if _ends_early(error):
@@ -61,7 +61,7 @@ def read_json_object(path: Path_) -> dict[str, Any]:
     return value
 
 
-def check_depth(value: Any) -> None:
+def _check_depth(value: Any) -> None:
     """Raise RecursionError for containers that are nested more deeply than `DEEPEST`."""
     level = [value]
     for _ in range(DEEPEST + 1):

@@ -41,6 +41,7 @@ from trietok.workbench.checking.report import CheckReport
 
 _MOST = 1_000  # findings of one code; a file that is made to flood a report has millions
 _FILES = (*TOKENIZER_FILES, CONFIG_FILE, BPE_VOCAB_FILE, MERGES_FILE)
+_OFFLINE: dict[str, Any] = {"local_files_only": True}
 
 
 def check(model: str | os.PathLike[str]) -> CheckReport:
@@ -121,9 +122,20 @@ class _Findings:
 
     def add(self, problem: Exception | Finding) -> None:
         """Add a finding, or an error as one."""
-        found = problem
-        if isinstance(found, Exception):
-            found = finding_of(found, self._directory.rstrip(os.sep))
+        self._keep(self._finding(problem))
+
+    def add_as_warning(self, problem: Exception | Finding) -> None:
+        """Add an error that does not keep from loading what the files are for."""
+        found = self._finding(problem)
+        is_error = isinstance(problem, Exception)
+        self._keep(dataclasses.replace(found, severity="warning") if is_error else found)
+
+    def _finding(self, problem: Exception | Finding) -> Finding:
+        if isinstance(problem, Finding):
+            return problem
+        return finding_of(problem, self._directory.rstrip(os.sep))
+
+    def _keep(self, found: Finding) -> None:
         if self._counts[found.code] == _MOST:
             found = dataclasses.replace(found, message="there are more, which are not listed")
         key = (found.code, found.message, found.file, found.line_number)
@@ -141,7 +153,7 @@ def _loaded(path: str, with_fast: bool, findings: _Findings) -> Loaded:
             return {}
         return dict(attempt(report, read_json_object, place, otherwise={}))
 
-    report, as_warnings = findings.add, _as_warnings(findings.add, path)
+    report, as_warnings = findings.add, findings.add_as_warning
     config = without_hashes(read(TOKENIZER_CONFIG_FILE, report))
     model_config = read(CONFIG_FILE, report)
     kind = class_or_bert(config, model_config)
@@ -182,20 +194,6 @@ def _tokenizer_json(path: str, config: dict[str, Any], report: Report) -> str:
         source = os.path.join(path, TOKENIZER_CONFIG_FILE)
         name = attempt(report, fast_file_of, config[VERSIONED], source, otherwise=name)
     return os.path.join(path, name)
-
-
-_OFFLINE: dict[str, Any] = {"local_files_only": True}
-
-
-def _as_warnings(report: Report, path: str) -> Report:
-    """Return a report to which errors are warnings: what the files are for loads."""
-
-    def warn(problem: Any) -> None:
-        if isinstance(problem, Exception):
-            problem = dataclasses.replace(finding_of(problem, path), severity="warning")
-        report(problem)
-
-    return warn
 
 
 def _load(function: Any, arguments: tuple[Any, ...], report: Any) -> Any:

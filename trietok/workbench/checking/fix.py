@@ -305,7 +305,6 @@ class _Repair:
 def _write(repair: _Repair, target: Path, renumber: bool) -> None:
     """Load the repaired files, and save them so that every file says the same."""
     loaded = repair.loaded
-    is_directory = os.path.isdir(loaded.path)
     templates = _templates(Path(loaded.path))
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -336,7 +335,7 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> None:
             write_json(
                 out / CONFIG_FILE, {**loaded.model_config, "vocab_size": repaired.max_id + 1}
             )
-        elif is_directory and loaded.model_config:
+        elif loaded.model_config:
             shutil.copyfile(Path(loaded.path, CONFIG_FILE), out / CONFIG_FILE)
         if renumber:
             write_json(out / ID_MAP_FILE, repair.id_map)

@@ -121,7 +121,9 @@ def vocabulary_lines(loaded: Loaded) -> Iterator[Finding]:
             yield Finding("warning", "edge-space", message, file, **place)
     for token, numbers in by_token.items():
         if len(numbers) > 1:
-            token_id = _id_of(loaded, token, numbers[-1] - 1)
+            token_id = numbers[-1] - 1
+            if loaded.slow is not None:
+                token_id = loaded.slow.convert_tokens_to_ids(token)
             shown = " and ".join(map(str, numbers[:2])) + (", ..." if numbers[2:] else "")
             message = f"{token!r} is on the lines {shown}; its id is {token_id}"
             known: dict[str, Any] = {"token": token, "token_id": token_id, "lines": tuple(numbers)}
@@ -131,11 +133,6 @@ def vocabulary_lines(loaded: Loaded) -> Iterator[Finding]:
 def _added(loaded: Loaded) -> Mapping[int, Any]:
     added: Mapping[int, Any] = loaded.slow.added_tokens_decoder
     return added
-
-
-def _id_of(loaded: Loaded, token: str, otherwise: int) -> int:
-    known = None if loaded.slow is None else loaded.slow.added_tokens_encoder.get(token)
-    return otherwise if known is None else int(known)
 
 
 # ---- special tokens and ids ----------------------------------------------------------------------
