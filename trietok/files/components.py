@@ -41,11 +41,11 @@ _GROWING = ("a", "中", "\ufdfa", "İ", "ΐ")  # what the steps other than Repla
 def pipeline_of(
     normalizer: JsonPlace, pre_tokenizer: JsonPlace
 ) -> tuple[BertNormalizer, Pipeline | None]:
-    """Return a BertNormalizer that comes first, and all that comes after it; None where that is
-    BERT's pre-tokenizer.
+    """Return the BertNormalizer that comes first, and the stages after it.
 
-    Where there is no BertNormalizer, it is `NO_NORMALIZER`. In a Sequence, and where there is none,
-    the arguments of a class do not count in transformers: that is a `Pipeline` too.
+    The stages are None if they are BERT's pre-tokenizer alone. Without a BertNormalizer, the first
+    value is `NO_NORMALIZER`. If the normalizer is null or in a Sequence, transformers ignores the
+    arguments of the class, so the stages are a `Pipeline`.
     """
     steps = []
     if normalizer.value is not None:

@@ -86,7 +86,7 @@ class _Model:
             or hub.constants.HF_HUB_OFFLINE
             or variable in hub.constants.ENV_VARS_TRUE_VALUES
         )
-        # why only the cache is used; empty if the hub is asked, None before that was tried
+        # Why only the cache is used: empty if the hub is used too, None before the first request.
         self._obstacle = "the offline mode is on" if self._is_offline else None
 
     def fetch(self, file: str, path: str) -> None:

@@ -104,7 +104,7 @@ class JsonPlace(NamedTuple):
         ]
 
     def if_set(self, read: Reader) -> Any:
-        """Return what a reader makes of the value, or None where that is null."""
+        """Return what a reader makes of the value; None if the value is null."""
         return None if self.value is None else read(self)
 
     def text(self) -> str:

@@ -466,7 +466,7 @@ def _up_to_date(tokenizer: Any, path: Path) -> bytes | None:
             text, is_contradicted = _updated_text(tokenizer, path)
         if is_contradicted:
             tokenizer.warn_once(
-                "tokenizer-json-anew",
+                "tokenizer-json-updated",
                 f"{path} contradicted the settings or the template of what is saved, and is"
                 " written again",
             )

@@ -1,8 +1,7 @@
-"""tokenizer.json, the one file of tokenizers' Rust tokenizer that holds a whole tokenizer: what it
-says.
+"""Read a tokenizer.json, which holds a whole tokenizer of the package tokenizers.
 
-In: a path, or an object of the package tokenizers. Out: a `TokenizerJson`. A file is read only if
-trietok supports all of it exactly; else the error names what it is, and its place in the file.
+A file is read only if trietok supports all of it exactly. Otherwise the error names the part and
+its place in the file.
 """
 
 from __future__ import annotations

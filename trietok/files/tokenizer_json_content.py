@@ -1,8 +1,4 @@
-"""What a tokenizer.json says, as values, and whether its tokens and ids agree.
-
-In: the parts of a file, or of a tokenizer. Out: a `TokenizerJson`, which is read and written; an
-error where its tokens and ids do not agree, or the Rust tokenizer would give others.
-"""
+"""The content of a tokenizer.json as values, and the check of its tokens and ids."""
 
 from __future__ import annotations
 
@@ -129,7 +125,7 @@ class TokenizerJson(NamedTuple):
         return isinstance(normalizer, dict) and normalizer.get("type") == BERT_NORMALIZER
 
     def pipeline(self) -> Pipeline | None:
-        """Return what stands for BERT's own stages in the fast profile; None where these do."""
+        """Return the stages that replace BERT's own; None if the file has BERT's."""
         if self.components is None and self.normalizer is not None:
             return None
         normalizer, pre_tokenizer = self.components or _NOT_NORMALIZED
@@ -162,8 +158,8 @@ def said_of_stages(
 
 
 def check_ids(value: TokenizerJson, path: Path_) -> None:
-    """Raise where tokens and ids do not agree, or tokenizers 0.22.2 would give an added token
-    another id than it has here.
+    """Raise if tokens and ids contradict each other, or if tokenizers 0.22.2 would give an added
+    token another id.
     """
     if value.unk_token not in value.vocabulary:
         problem = f"model.unk_token is {value.unk_token!r:.60}, which is not in model.vocab; add it"

@@ -1,8 +1,7 @@
-"""Writing a tokenizer.json: the file of a `TokenizerJson`, and of a tokenizer of either profile.
+"""Write the tokenizer.json of a `TokenizerJson` or of a tokenizer, as tokenizers 0.22.2 saves it.
 
-In: plain values, or a tokenizer. Out: the file as tokenizers 0.22.2 itself would save it, written
-whole or not at all. It is written only if it can hold all of the tokenizer; else the error names
-what it cannot hold.
+A file is written only if it can hold all of the tokenizer. Otherwise the error names what it cannot
+hold.
 """
 
 from __future__ import annotations
@@ -147,7 +146,7 @@ def fast_text(tokenizer: Any, path: Path_) -> str:
     advice = (
         "; or save it with save_pretrained(DIR, legacy_format=True), --profile slow in a command:"
         f" slow classes and trietok's fast ones read these ids from a {VOCAB_FILE}; transformers'"
-        " fast ones number the added tokens anew"
+        " fast ones give the added tokens new ids"
     )
     return _text(tokenizer_json_of(tokenizer), tokenizer, path, advice)
 
@@ -170,11 +169,11 @@ def updated_text(tokenizer: Any, path: Path_) -> tuple[str | None, bool]:
     _refuse(tokenizer, _unsayable_options(tokenizer))
     wanted = tokenizer_json_of(tokenizer)
     with_tokens = _with_tokens_of(tokenizer, kept, wanted)
-    anew = _with_settings_of(tokenizer, with_tokens, wanted)
-    if anew == kept:
+    updated = _with_settings_of(tokenizer, with_tokens, wanted)
+    if updated == kept:
         return None, False
     _refuse(tokenizer, _unsayable_tokens(tokenizer, kept.added_tokens.values()))
-    return _text(anew, tokenizer, path), anew != with_tokens
+    return _text(updated, tokenizer, path), updated != with_tokens
 
 
 def _with_tokens_of(tokenizer: Any, kept: TokenizerJson, wanted: TokenizerJson) -> TokenizerJson:

@@ -241,7 +241,7 @@ class PreTrainedTokenizer(
                 reads that file gets the ids of the fast profile, which equal those of the slow
                 profile except for what `docs/profiles.md` lists. False to have none in the
                 directory afterwards. By default, one that is there stays as it is if it has the
-                tokens, settings and template of this tokenizer, and is written anew if not.
+                tokens, settings and template of this tokenizer, and is written again if not.
 
         Returns:
             The paths of the files written.
