@@ -55,7 +55,7 @@ _NAMES = {
     "inputs.tensors": ["FlatIds", "TensorType"],
     "inputs.truncation": ["TruncationStrategy"],
     "text.added_tokens": ["AddedToken"],
-    "text.basic_tokenizer": ["BasicTokenizer"],
+    "text.words": ["BasicTokenizer"],
     "text.japanese": ["CharacterTokenizer", "MecabTokenizer"],
     "text.trie": ["Trie"],
     "text.vocabulary": ["Vocabulary", "load_vocab"],

@@ -35,13 +35,13 @@ from trietok.inputs.tensors import FlatIds as FlatIds
 from trietok.inputs.tensors import TensorType as TensorType
 from trietok.inputs.truncation import TruncationStrategy as TruncationStrategy
 from trietok.text.added_tokens import AddedToken as AddedToken
-from trietok.text.basic_tokenizer import BasicTokenizer as BasicTokenizer
 from trietok.text.japanese import CharacterTokenizer as CharacterTokenizer
 from trietok.text.japanese import MecabTokenizer as MecabTokenizer
 from trietok.text.trie import Trie as Trie
 from trietok.text.vocabulary import Vocabulary as Vocabulary
 from trietok.text.vocabulary import load_vocab as load_vocab
 from trietok.text.wordpiece import WordpieceTokenizer as WordpieceTokenizer
+from trietok.text.words import BasicTokenizer as BasicTokenizer
 from trietok.tokenizer.auto import AutoTokenizer as AutoTokenizer
 from trietok.tokenizer.bert import BertTokenizer as BertTokenizer
 from trietok.tokenizer.bert_fast import BertTokenizerFast as BertTokenizerFast

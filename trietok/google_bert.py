@@ -16,10 +16,10 @@ from typing import Any, TypeVar
 
 from trietok.disk import read_vocab_lines
 from trietok.errors import InputTypeError, UnknownTokenError
-from trietok.text import basic_tokenizer, wordpiece
-from trietok.text.basic_tokenizer import cleaning_step, cleaning_table
-from trietok.text.characters import TranslationTable, is_control_google
+from trietok.text import wordpiece, words
 from trietok.text.normalizers import Step
+from trietok.text.unicode import TranslationTable, is_control_google
+from trietok.text.words import cleaning_step, cleaning_table
 
 MAX_INPUT_CHARS_PER_WORD = 200
 
@@ -86,7 +86,7 @@ def convert_ids_to_tokens(inv_vocab: Mapping[int, str], ids: Iterable[int]) -> l
     return convert_by_vocab(inv_vocab, ids)
 
 
-class BasicTokenizer(basic_tokenizer.BasicTokenizer):
+class BasicTokenizer(words.BasicTokenizer):
     """Google's basic tokenizer: clean, Chinese characters apart, lower-case and strip accents,
     split punctuation.
 

@@ -25,10 +25,10 @@ from trietok.files.formats import GENERIC_FAST, JAPANESE, TOKENIZER_FILE
 from trietok.files.save import save_files_of
 from trietok.files.tokenizer_json_content import WordPieceDecoder
 from trietok.files.tokenizer_json_writer import unsayable
-from trietok.forks import ForkableLock
 from trietok.inputs.post_processors import bare_pieces, template_processing_of
 from trietok.inputs.profiles import SLOW_WITH_DETAILS
 from trietok.inputs.template import BERT
+from trietok.locks import ForkSafeLock
 from trietok.text.wordpiece import BERT_LONGEST_WORD, BERT_PREFIX
 from trietok.tokenizer import bert
 from trietok.tokenizer import pretrained as base
@@ -466,7 +466,7 @@ def _empty(source: type[Any]) -> Any:
 
 
 _classes: dict[type[Any], type[Any]] = {}
-_making = ForkableLock()
+_making = ForkSafeLock()
 
 
 def class_for(source: type[Any]) -> type[Any]:
@@ -475,7 +475,7 @@ def class_for(source: type[Any]) -> type[Any]:
 
     Those of trietok's own classes are attributes of this module, so that they can be pickled.
     """
-    with _making.held():
+    with _making:
         if source not in _classes:
             transformers = package("transformers", "to_transformers")
             # Only the fast profile has the Rust tokenizer that transformers' fast class promises.
@@ -509,7 +509,7 @@ def _class_of_results() -> type[Any]:
     """The class of results for transformers: all its methods are trietok's."""
     ours = trietok.BatchEncoding
     if ours not in _classes:  # it is asked for with every result: mostly without the lock
-        with _making.held():
+        with _making:
             bases = (ours, package("transformers", "to_transformers").BatchEncoding)
             body = {"__module__": __name__, "__doc__": ours.__doc__}
             _classes.setdefault(

@@ -28,53 +28,11 @@ from weakref import WeakValueDictionary
 
 from trietok.errors import InputError, InputTypeError, OptionError, kind_of
 from trietok.files.tables import import_pyarrow
-from trietok.forks import ForkableLock
 from trietok.inputs.options import OF_CALLS, CallOptions
 from trietok.inputs.quick_plan import QuickPlan
-from trietok.text.chunk_encoder import ChunkEncoder
+from trietok.locks import ForkSafeLock
 from trietok.text.kernel.choosing import TEXT_AT_ONCE_BEFORE_KERNEL, threads_allowed
-from trietok.text.memory import LONGEST_REMEMBERED
-
-# of an entry without its characters and ids: a str, a bytes, and its share of a growing dict
-_ENTRY_BYTES = 160
-
-
-class ChunkBytes(dict[str, bytes]):
-    """A cache: chunk → its ids as int32. When it is full, it drops entries not used lately.
-
-    There are two generations, each with half of the memory: an entry that is used moves into the
-    younger one, and when that is full, the older one is dropped. `limit` is how many bytes they may
-    take, by an upper estimate.
-
-    >>> memory = ChunkBytes(lambda chunk: (7, 8))
-    >>> memory["word"]
-    b'\\x07\\x00\\x00\\x00\\x08\\x00\\x00\\x00'
-    """
-
-    __slots__ = ("_held", "_limit", "_older", "_work_out")
-
-    def __init__(self, work_out: Callable[[str], Iterable[int]], limit: int = 1_000_000) -> None:
-        super().__init__()
-        self._work_out = work_out
-        self._limit = limit // 2
-        self._held = 0
-        self._older: dict[str, bytes] = {}
-
-    def __missing__(self, chunk: str) -> bytes:
-        ids = self._older.get(chunk)
-        if ids is None:
-            ids = array("i", self._work_out(chunk)).tobytes()
-        length = len(chunk)
-        if length <= LONGEST_REMEMBERED:
-            self._held += _ENTRY_BYTES + len(ids) + (length if chunk.isascii() else 4 * length)
-            if not self._limit:
-                return ids
-            if self._held > self._limit:
-                self._older = dict(self)
-                self.clear()
-                self._held = 0
-            self[chunk] = ids
-        return ids
+from trietok.text.pipeline import Pipeline
 
 
 def _buffer_of(texts: Any) -> tuple[Any, Any, int, int]:
@@ -161,7 +119,7 @@ _REFUSED = {
 _sent: WeakValueDictionary[bytes, RowEncoder] = WeakValueDictionary()
 # The encoders that it has got last: a worker gets the same function for each of its tasks.
 _received: dict[bytes, RowEncoder] = {}
-_receiving = ForkableLock()
+_receiving = ForkSafeLock()
 
 
 @contextmanager
@@ -250,8 +208,6 @@ class RowEncoder:
         by_call = has_pairs or words or is_padded or any(more)
         has_plan = not by_call and self._options.keys() <= set(CallOptions._fields)
         self._call = CallOptions(**self._options) if has_plan else None
-        self._memory_of: ChunkEncoder | None = None
-        self._memory = ChunkBytes(lambda chunk: ())
         self._pickled = pickled
         # of the tokenizer, when it was pickled
         self._state = None if pickled is None else self._state_now()
@@ -259,7 +215,7 @@ class RowEncoder:
 
     # ---- by a plan -------------------------------------------------------------------------------
 
-    def _now(self) -> tuple[ChunkEncoder, QuickPlan] | None:
+    def _now(self) -> tuple[Pipeline, QuickPlan] | None:
         """The encoder and its plan of the call; None where only a call gives the right rows.
 
         It is asked each time: a user may replace a method of the tokenizer, and its calls go
@@ -269,7 +225,7 @@ class RowEncoder:
             return None
         encoder = self._tokenizer.text_encoder
         plan = self._tokenizer.input_builder.plan(self._call)
-        has_both = isinstance(encoder, ChunkEncoder) and isinstance(plan, QuickPlan)
+        has_both = encoder.caches and isinstance(plan, QuickPlan)
         return (encoder, plan) if has_both else None
 
     def make_kernel(self) -> bool:
@@ -297,9 +253,7 @@ class RowEncoder:
         if now is None:
             return self.encode_by_call(texts, pairs)
         encoder, plan = now
-        if encoder.may_have_kernel:
-            return EncodedRows(*plan.byte_rows(encoder.rows(texts, self.threads)))
-        return EncodedRows(*plan.rows_of_bytes(self._by_chunks(encoder, texts)))
+        return EncodedRows(*plan.byte_rows(encoder.rows(texts, self.threads)))
 
     def encode_column(self, column: Any) -> EncodedRows | None:
         """The rows of an Arrow array of `large_string`, without nulls, by the compiled kernel.
@@ -312,7 +266,7 @@ class RowEncoder:
         return None if now is None or rows is None else EncodedRows(*now[1].byte_rows(rows))
 
     def cut_characters(self) -> tuple[int, int] | None:
-        """`ChunkEncoder.cut_characters` for long texts; None where they are encoded whole."""
+        """`Pipeline.cut_characters` for long texts; None where they are encoded whole."""
         now = self._now()
         return None if now is None else now[0].cut_characters()
 
@@ -336,7 +290,7 @@ class RowEncoder:
         def ids_of(piece: bytes) -> bytes | bytearray:
             rows = self._by_kernel(encoder, piece, struct.pack("qq", 0, len(piece)), 0, 1)
             if rows is None:
-                return self._by_chunks(encoder, [piece.decode("utf-8")])[0]
+                rows = encoder.rows([piece.decode("utf-8")])
             ids: bytes = rows.int32(b"", b"")
             return ids
 
@@ -344,7 +298,7 @@ class RowEncoder:
             yield EncodedRows(array("i"), ids, columns)
 
     def _by_kernel(
-        self, encoder: ChunkEncoder, data: Any, offsets: Any, first: int, length: int
+        self, encoder: Pipeline, data: Any, offsets: Any, first: int, length: int
     ) -> Any:
         """The ids of texts one behind the other; None without a kernel, or if not all is UTF-8."""
         if not encoder.may_have_kernel:
@@ -355,16 +309,6 @@ class RowEncoder:
         if kernel is None:
             return None
         return kernel.rows_between(data, offsets, first, length, self.threads)
-
-    def _by_chunks(self, encoder: ChunkEncoder, texts: list[str]) -> list[bytes]:
-        """The ids of each text: a cut into chunks, a lookup per chunk and a join."""
-        if encoder is not self._memory_of:
-            # Not by the encoder's own cache, which would hold the same entries a second time.
-            limit = _TIMES_CACHE_LIMIT * self._tokenizer.cache_limit
-            self._memory = ChunkBytes(encoder.work_out_chunk, limit)
-            self._memory_of = encoder
-        bytes_of, join = self._memory.__getitem__, b"".join
-        return [join(map(bytes_of, encoder.cut(text))) for text in texts]
 
     # ---- by a call -------------------------------------------------------------------------------
 
@@ -435,7 +379,7 @@ def _key(digest: bytes, options: dict[str, Any], has_pairs: bool) -> bytes:
 def _restored(pickled: tuple[bytes, bytes], options: dict[str, Any], has_pairs: bool) -> RowEncoder:
     """The encoder of a pickle, the same one as long as it is among the last of this process."""
     key = _key(pickled[1], options, has_pairs)
-    with _receiving.held():
+    with _receiving:
         encoder = _received.pop(key, None)
         if encoder is None:
             # of the process from which this one was forked, or of this one

@@ -24,7 +24,7 @@ from trietok.showing.html import (
     note,
 )
 from trietok.showing.report import Report
-from trietok.text.characters import normalize
+from trietok.text.unicode import normalize
 
 if TYPE_CHECKING:
     from trietok.explaining.tokens import ExplainedText

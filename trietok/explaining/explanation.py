@@ -36,7 +36,7 @@ from trietok.inputs.rows import Row
 from trietok.inputs.truncation import size
 from trietok.showing.html import fragment
 from trietok.showing.report import Report, plain_values
-from trietok.text.stages import Located, Stages
+from trietok.text.pipeline import Located, Pipeline
 from trietok.text.vocabulary import Vocabulary
 
 
@@ -192,7 +192,7 @@ class Explanation(Report):
 # ---- from a call to its explanation --------------------------------------------------------------
 
 ONLY_WORDPIECE = "only ids of WordPiece can be explained; these are of another kind"
-StagesFor = Callable[[str], tuple[Stages, str]]
+StagesFor = Callable[[str], tuple[Pipeline, str]]
 
 
 def explain(
@@ -246,7 +246,7 @@ def explain(
     return Explanation(tokenizer, name, profile, explained, row_tokens, template, truncation, ids)
 
 
-def _traced(stages_for: StagesFor, given: Any) -> tuple[str, Stages, Trace, Located]:
+def _traced(stages_for: StagesFor, given: Any) -> tuple[str, Pipeline, Trace, Located]:
     """One text of a call, or its words, through the stages: the text, the stages, their trace and
     the tokens.
     """
@@ -276,7 +276,7 @@ def _traced(stages_for: StagesFor, given: Any) -> tuple[str, Stages, Trace, Loca
     return " ".join(segments), stages, trace, located
 
 
-def _reports(text: str, stages: Stages, trace: Trace) -> Iterator[Stage]:
+def _reports(text: str, stages: Pipeline, trace: Trace) -> Iterator[Stage]:
     """What each stage did."""
     given = text
     for place, name in enumerate(stages.order):

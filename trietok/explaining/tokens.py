@@ -28,10 +28,10 @@ from trietok.explaining.values import (
     Value,
 )
 from trietok.inputs.truncation import Window
-from trietok.text.alignment import RejectedMatch
+from trietok.text.aligned import RejectedMatch
 from trietok.text.changes import is_replaced
-from trietok.text.characters import touches_word
-from trietok.text.stages import Located, Stages
+from trietok.text.pipeline import Located, Pipeline
+from trietok.text.unicode import touches_word
 from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import WordpieceTokenizer
 
@@ -71,7 +71,7 @@ class TextTokens(Lazy[ExplainedToken]):
     _text: str
     _located: Located
     _trace: Trace
-    _stages: Stages
+    _stages: Pipeline
     _entries: Entries
     _window: Window  # which tokens the first row of ids holds
     _type_id: int  # theirs

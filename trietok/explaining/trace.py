@@ -19,8 +19,8 @@ from trietok.explaining.values import (
     differences,
 )
 from trietok.showing.characters import described, visible
-from trietok.text.alignment import AlignedText, RejectedMatch, StageName, Watch
-from trietok.text.stages import Stages
+from trietok.text.aligned import AlignedText, RejectedMatch, StageName, Watch
+from trietok.text.pipeline import Pipeline
 
 _WORD_STAGES = ("words", "whitespace", "punctuation", "wordpiece")
 _NOWHERE = [-1]
@@ -37,7 +37,7 @@ class Trace(Watch):
     of words.
     """
 
-    def __init__(self, stages: Stages) -> None:
+    def __init__(self, stages: Pipeline) -> None:
         self._stages = stages
         self._text = ""
         self._base = 0  # where the text begins in what is explained

@@ -16,8 +16,8 @@ from operator import eq
 from typing import Any, Literal, NamedTuple, TypeVar, overload
 
 from trietok.showing.characters import code_point, described, visible
-from trietok.text.alignment import AlignedText
-from trietok.text.characters import REPLACEMENT_CHARACTER, normalize
+from trietok.text.aligned import AlignedText
+from trietok.text.unicode import REPLACEMENT_CHARACTER, normalize
 
 # ---- the story of a token ------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """The parts of a tokenizer.json that few files have: stages other than BERT's.
 
-Normalizer and pre-tokenizer become BERT's normalizer and a `Pipeline`. An unknown component is an
+Normalizer and pre-tokenizer become BERT's normalizer and a `Components`. An unknown component is an
 error that names it and its place in the file. A Sequence runs its components one after the other.
 """
 
@@ -19,18 +19,18 @@ from trietok.files.json_place import (
     bert_normalizer,
     component_type,
 )
-from trietok.text.basic_tokenizer import RustBasicTokenizer
+from trietok.files.patterns import Pattern, compiled, literal, meet, ranges_of
 from trietok.text.normalizers import LOWERCASE, STRIP_ACCENTS, NormalForm, Replace, Step, Strip
-from trietok.text.patterns import Pattern, compiled, literal, meet, ranges_of
-from trietok.text.pipeline import (
+from trietok.text.pre_tokenizers import (
     BEHAVIORS,
+    Components,
     CutAtMatches,
     OfBert,
-    Pipeline,
     digits_cut,
     punctuation_cut,
     whitespace_cuts,
 )
+from trietok.text.words import RustBasicTokenizer
 
 _MOST_STEPS = 200  # of a normalizer
 _MOST_GROWTH = 100  # how many times as long it may make a text
@@ -40,12 +40,12 @@ _GROWING = ("a", "中", "\ufdfa", "İ", "ΐ")  # what the steps other than Repla
 
 def pipeline_of(
     normalizer: JsonPlace, pre_tokenizer: JsonPlace
-) -> tuple[BertNormalizer, Pipeline | None]:
+) -> tuple[BertNormalizer, Components | None]:
     """Return the BertNormalizer that comes first, and the stages after it.
 
     The stages are None if they are BERT's pre-tokenizer alone. Without a BertNormalizer, the first
     value is `NO_NORMALIZER`. If the normalizer is null or in a Sequence, transformers ignores the
-    arguments of the class, so the stages are a `Pipeline`.
+    arguments of the class, so the stages are a `Components`.
     """
     steps = []
     if normalizer.value is not None:
@@ -62,7 +62,7 @@ def pipeline_of(
     made = tuple(_NORMALIZERS[kind](place) for kind, place in steps)
     _check_growth(normalizer, made)
     cut = tuple(each for kind, place in cuts for each in _PRE_TOKENIZERS[kind](place))
-    return of_bert, Pipeline(made, cut, is_berts, (normalizer.value, pre_tokenizer.value))
+    return of_bert, Components(made, cut, is_berts, (normalizer.value, pre_tokenizer.value))
 
 
 def _in_sequence(place: JsonPlace, key: str, known: Iterable[str]) -> list[tuple[str, JsonPlace]]:

@@ -22,7 +22,7 @@ from trietok.text.added_tokens import AddedToken
 from trietok.text.wordpiece import BERT_LONGEST_WORD, BERT_PREFIX
 
 if TYPE_CHECKING:
-    from trietok.text.pipeline import Pipeline
+    from trietok.text.pre_tokenizers import Components
 
 
 # The settings of the model, by their names in the file and in a `TokenizerJson`.
@@ -124,7 +124,7 @@ class TokenizerJson(NamedTuple):
         normalizer, _ = self.components
         return isinstance(normalizer, dict) and normalizer.get("type") == BERT_NORMALIZER
 
-    def pipeline(self) -> Pipeline | None:
+    def pipeline(self) -> Components | None:
         """Return the stages that replace BERT's own; None if the file has BERT's."""
         if self.components is None and self.normalizer is not None:
             return None
@@ -142,7 +142,7 @@ _NOT_NORMALIZED = (None, {"type": BERT_PRE_TOKENIZER})
 
 
 def said_of_stages(
-    normalizer: BertNormalizer, pipeline: Pipeline | None
+    normalizer: BertNormalizer, pipeline: Components | None
 ) -> tuple[BertNormalizer | None, tuple[Any, Any] | None]:
     """Return the `normalizer` and the `components` of a TokenizerJson with these stages, which are
     those of `pipeline_of`.

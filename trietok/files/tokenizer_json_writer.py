@@ -32,9 +32,9 @@ from trietok.files.tokenizer_json_content import (
     said_of_stages,
 )
 from trietok.inputs.post_processors import template_processing_of
-from trietok.text.added_patterns import order_counts
+from trietok.text.added_search import order_counts
 from trietok.text.added_tokens import AddedToken
-from trietok.text.basic_tokenizer import RustBasicTokenizer
+from trietok.text.words import RustBasicTokenizer
 
 # ---- of plain values -----------------------------------------------------------------------------
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 from trietok.errors import InputError, InputTypeError, kind_of
 
 if TYPE_CHECKING:
-    from trietok.text.alignment import Span
-    from trietok.text.stages import Located
-    from trietok.text.text_encoder import TextEncoder
+    from trietok.text.aligned import Span
+    from trietok.text.pipeline import Located, Pipeline
 
 
 def is_text_input(value: Any) -> bool:
@@ -77,7 +76,7 @@ def pair_of(item: Any, is_split_into_words: bool, where: str) -> tuple[Any, Any]
     return item[0], item[1]
 
 
-def ids_of(encoder: TextEncoder, value: Any, is_split_into_words: bool, where: str) -> list[int]:
+def ids_of(encoder: Pipeline, value: Any, is_split_into_words: bool, where: str) -> list[int]:
     """The ids of one input of the slow profile, which messages call `where`: a text, words, tokens
     or ids.
     """
@@ -101,9 +100,7 @@ def ids_of(encoder: TextEncoder, value: Any, is_split_into_words: bool, where: s
     )
 
 
-def ids_of_text(
-    encoder: TextEncoder, value: Any, is_split_into_words: bool, where: str
-) -> list[int]:
+def ids_of_text(encoder: Pipeline, value: Any, is_split_into_words: bool, where: str) -> list[int]:
     """The ids of one input of the fast profile, which messages call `where`: a text, or words if
     asked for.
     """
@@ -127,7 +124,7 @@ def has_spans(value: Any, is_split_into_words: bool) -> bool:
     )
 
 
-def spans_of(encoder: TextEncoder, value: Any, count: int) -> list[Span]:
+def spans_of(encoder: Pipeline, value: Any, count: int) -> list[Span]:
     """The spans of a text of `count` tokens, or of words; the spans of a word are relative to its
     beginning.
     """
@@ -136,7 +133,7 @@ def spans_of(encoder: TextEncoder, value: Any, count: int) -> list[Span]:
     return encoder.locate_words(value).spans
 
 
-def locate_input(encoder: TextEncoder, value: Any) -> Located:
+def locate_input(encoder: Pipeline, value: Any) -> Located:
     """The tokens of a text, or of words: each is a text of its own, and every token has its word's
     number.
     """

@@ -33,13 +33,12 @@ from trietok.inputs.truncation import (
     check_side,
     whole,
 )
-from trietok.text.alignment import Ids
+from trietok.text.aligned import Ids
 
 if TYPE_CHECKING:
     from trietok.inputs.input_state import InputState
-    from trietok.text.alignment import Span
-    from trietok.text.stages import Located
-    from trietok.text.text_encoder import TextEncoder
+    from trietok.text.aligned import Span
+    from trietok.text.pipeline import Located, Pipeline
 
 logger = logging.getLogger("trietok")
 
@@ -49,7 +48,7 @@ Texts = tuple[Any, ...]
 SpansOf = Callable[[list[list[Ids]]], "list[list[list[Span]]]"]
 # What a result keeps to compute its details: the encoder, the texts, and whether the call was for
 # one item.
-Given = tuple["TextEncoder", "list[Texts] | list[str]", bool]
+Given = tuple["Pipeline", "list[Texts] | list[str]", bool]
 NO_LIMIT = float("inf")
 
 
@@ -106,7 +105,7 @@ class Plan:
 
     # ---- calls -----------------------------------------------------------------------------------
 
-    def one(self, encoder: TextEncoder, text: Any, pair: Any = None) -> BatchEncoding:
+    def one(self, encoder: Pipeline, text: Any, pair: Any = None) -> BatchEncoding:
         """The encoding of one text or pair.
 
         Args:
@@ -117,7 +116,7 @@ class Plan:
         """
         return self._of_texts(encoder, [(text, pair)], one=True)
 
-    def batch(self, encoder: TextEncoder, items: Any) -> BatchEncoding:
+    def batch(self, encoder: Pipeline, items: Any) -> BatchEncoding:
         """The encoding of a batch.
 
         Args:
@@ -200,7 +199,7 @@ class Plan:
     # ---- from texts to rows ----------------------------------------------------------------------
 
     def _of_texts(
-        self, encoder: TextEncoder, items: Iterable[tuple[Any, Any]], one: bool
+        self, encoder: Pipeline, items: Iterable[tuple[Any, Any]], one: bool
     ) -> BatchEncoding:
         """The encoding of items, each a text and its pair or None."""
         words = self.options.is_split_into_words

@@ -23,7 +23,7 @@ from trietok.inputs.truncation import (
 
 if TYPE_CHECKING:
     from trietok.inputs.options import CallOptions, Strategies
-    from trietok.text.text_encoder import TextEncoder
+    from trietok.text.pipeline import Pipeline
 
 Profile = Literal["slow", "fast"]
 
@@ -57,7 +57,7 @@ class InputRules(NamedTuple):
     """
 
     is_fast: bool
-    ids_of: Callable[[TextEncoder, Any, bool, str], list[int]]
+    ids_of: Callable[[Pipeline, Any, bool, str], list[int]]
     names_of_pair: tuple[str, str]
     check: Callable[[CallOptions, Strategies, bool], None]
     batch_of: Callable[[Any, bool], Iterable[tuple[Any, Any]]]

@@ -29,9 +29,9 @@ from trietok.text.kernel.choosing import threads_allowed
 from trietok.text.kernel.plain import IDS_OF_TEXT, NOT_PADDED, TO_LONGEST, form_of
 
 if TYPE_CHECKING:
-    from trietok.text.alignment import Span
+    from trietok.text.aligned import Span
     from trietok.text.kernel.plain import Form, Rows
-    from trietok.text.text_encoder import TextEncoder
+    from trietok.text.pipeline import Pipeline
 
 
 _Kept = TypeVar("_Kept", list[Any], bytes)
@@ -169,7 +169,7 @@ class QuickPlan(Plan):
 
     # ---- calls -----------------------------------------------------------------------------------
 
-    def one(self, encoder: TextEncoder, text: Any, pair: Any = None) -> BatchEncoding:
+    def one(self, encoder: Pipeline, text: Any, pair: Any = None) -> BatchEncoding:
         kernel, form = encoder.kernel, self._form_of_one
         # most calls: nothing else is looked at
         if kernel is not None and form is not None and pair is None:
@@ -178,7 +178,7 @@ class QuickPlan(Plan):
                 return BatchEncoding.of_lists(columns, (self, (encoder, (text,), True)))
         return self._one(encoder, text, pair)
 
-    def _one(self, encoder: TextEncoder, text: Any, pair: Any) -> BatchEncoding:
+    def _one(self, encoder: Pipeline, text: Any, pair: Any) -> BatchEncoding:
         is_pair = pair is not None
         form = self._form(is_pair, True)
         if form is None or self._may_stay_empty:
@@ -198,7 +198,7 @@ class QuickPlan(Plan):
             )
         return BatchEncoding.of_lists(columns, details)
 
-    def batch(self, encoder: TextEncoder, items: Any) -> BatchEncoding:
+    def batch(self, encoder: Pipeline, items: Any) -> BatchEncoding:
         kernel, form = encoder.kernel, self._form_of_batch
         if kernel is not None and form is not None and type(items) is list:
             texts = tuple(items)
@@ -207,7 +207,7 @@ class QuickPlan(Plan):
                 return BatchEncoding.of_lists(columns, (self, (encoder, texts, False)))
         return self._batch(encoder, items)
 
-    def _batch(self, encoder: TextEncoder, items: Any) -> BatchEncoding:
+    def _batch(self, encoder: Pipeline, items: Any) -> BatchEncoding:
         given = _as_texts(items)
         if given is None:
             return super().batch(encoder, items)
@@ -229,7 +229,7 @@ class QuickPlan(Plan):
             return BatchEncoding(columns, tensor_type=self._tensors, details=details)
         return BatchEncoding.of_lists(columns, details)
 
-    def ids(self, encoder: TextEncoder, text: str) -> list[int] | None:
+    def ids(self, encoder: Pipeline, text: str) -> list[int] | None:
         """The ids of one text, as `one` gives them without tensors; None where that has to be
         asked.
         """
@@ -238,7 +238,7 @@ class QuickPlan(Plan):
         columns = self._columns_of(encoder, (text,), self._form_of_ids)
         return None if columns is None else columns["input_ids"]
 
-    def flat(self, encoder: TextEncoder, texts: list[str]) -> FlatIds | None:
+    def flat(self, encoder: Pipeline, texts: list[str]) -> FlatIds | None:
         """The ids of texts one behind the other, in numpy arrays; None where a kernel alone does
         not make them.
         """
@@ -272,7 +272,7 @@ class QuickPlan(Plan):
         return self._form_of_lists(False, True, only_ids=True)
 
     def _columns_of(
-        self, encoder: TextEncoder, texts: tuple[Any, ...], form: Form, in_row: int = 1
+        self, encoder: Pipeline, texts: tuple[Any, ...], form: Form, in_row: int = 1
     ) -> dict[str, Any] | None:
         """The columns of texts, of which so many are in a row; None where `Plan` has to make
         them.
@@ -457,7 +457,7 @@ class QuickPlan(Plan):
         room = int(self.room) * size
         return row[len(row) - room :] if self._cuts_left else row[:room]
 
-    def _offsets(self, encoder: TextEncoder, text: str, row: list[int]) -> list[Span]:
+    def _offsets(self, encoder: Pipeline, text: str, row: list[int]) -> list[Span]:
         """The span of each token of a row with special tokens and padding."""
         spans = self._kept(encoder.spans(text))
         spans = [_NO_SPAN] * len(self.front) + spans + [_NO_SPAN] * len(self.back)

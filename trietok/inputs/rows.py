@@ -19,8 +19,8 @@ from trietok.inputs.truncation import Windows, padded, size
 from trietok.text.changes import cached_property
 
 if TYPE_CHECKING:
-    from trietok.text.alignment import Span
-    from trietok.text.stages import Located
+    from trietok.text.aligned import Span
+    from trietok.text.pipeline import Located
 
 
 @dataclass

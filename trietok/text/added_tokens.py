@@ -1,49 +1,17 @@
-"""`AddedToken`: a token that is matched whole, with transformers' flags;
-`trietok.text.added_search` finds it in texts.
+"""`AddedToken`: a token that is matched whole, with transformers' flags.
 
-In: a content and flags. Out: a value that never changes, and dicts of it for files.
+`trietok.text.added_search` finds it in texts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import cache
-from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from trietok.errors import InputError, InputTypeError
 
 LONGEST_TOKEN = 100_000  # code points: far more than a token has that anything is trained with
-
-
-class _Flags(NamedTuple):
-    single_word: bool
-    lstrip: bool
-    rstrip: bool
-    normalized: bool
-    special: bool
-
-
-class _ImpliedFlags(_Flags):
-    """Flags whose `normalized` follows from `special`; they equal `_Flags` of the same values."""
-
-    __slots__ = ()
-
-
-_as_dict = cache(_Flags._asdict)
-_flags_given: dict[tuple[bool | None, ...], _Flags] = {}
-
-
-def _flags_of(given: tuple[bool | None, ...]) -> _Flags:
-    """The flags for the five as they were given; the same object each time."""
-    flags = _flags_given.get(given)
-    if flags is None:
-        single_word, lstrip, rstrip, normalized, special = given
-        kind = _ImpliedFlags if normalized is None else _Flags
-        normalized = not special if normalized is None else normalized
-        flags = kind(*map(bool, (single_word, lstrip, rstrip, normalized, special)))
-        flags = _flags_given.setdefault(given, flags)
-    return flags
+_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+_COMPARED = ("content", *_FLAGS)
 
 
 class AddedToken:
@@ -66,8 +34,8 @@ class AddedToken:
     >>> AddedToken("a") == AddedToken("a", lstrip=True), str(AddedToken("a"))
     (False, 'a')
 
-    It cannot be changed; `replace` gives a changed copy. A tokenizer keeps its own copy in any
-    case.
+    As in transformers, `special` can be set. The other fields cannot; `replace` returns a changed
+    copy. A tokenizer keeps its own copy, which cannot be changed at all.
 
     Raises:
         InputTypeError: `content` is not a string.
@@ -75,12 +43,17 @@ class AddedToken:
             or it has more than 100,000 code points.
     """
 
-    # A hundred thousand tokens have only a few combinations of flags: each combination is stored
-    # once.
-    __slots__ = ("content", "flags")
+    __slots__ = (
+        *("_normalized", "content", "is_kept", "lstrip", "rstrip", "single_word", "special"),
+    )
 
     content: str
-    flags: _Flags
+    single_word: bool
+    lstrip: bool
+    rstrip: bool
+    special: bool
+    is_kept: bool  # by a tokenizer, so that nothing may be set
+    _normalized: bool | None
 
     def __init__(
         self,
@@ -106,29 +79,27 @@ class AddedToken:
             )
         if not content.isascii():
             _refuse_surrogates(content)
-        _set_content(self, content)
-        given = (single_word, lstrip, rstrip, normalized, special)
-        _set_flags(self, _flags_given.get(given) or _flags_of(given))
+        _set["content"](self, content)
+        _set["single_word"](self, bool(single_word))
+        _set["lstrip"](self, bool(lstrip))
+        _set["rstrip"](self, bool(rstrip))
+        _set["_normalized"](self, None if normalized is None else bool(normalized))
+        _set["special"](self, bool(special))
+        _set["is_kept"](self, False)
 
-    single_word: bool = property(attrgetter("flags.single_word"))  # type: ignore[assignment]
-    lstrip: bool = property(attrgetter("flags.lstrip"))  # type: ignore[assignment]
-    rstrip: bool = property(attrgetter("flags.rstrip"))  # type: ignore[assignment]
-    normalized: bool = property(attrgetter("flags.normalized"))  # type: ignore[assignment]
-    special: bool = property(attrgetter("flags.special"))  # type: ignore[assignment]
+    @property
+    def normalized(self) -> bool:
+        """Whether texts are normalized before the token is looked for."""
+        return not self.special if self._normalized is None else self._normalized
 
     @property
     def is_plain(self) -> bool:
         """Whether it has no `single_word`, `lstrip`, `rstrip`: it matches anywhere, as it is."""
-        return not any(self.flags[:3])
-
-    @staticmethod
-    def are_plain(tokens: Iterable[AddedToken]) -> bool:
-        """Whether all of some tokens are plain; see `is_plain`."""
-        return not any(any(flags[:3]) for flags in {token.flags for token in tokens})
+        return not (self.single_word or self.lstrip or self.rstrip)
 
     @classmethod
     def of(cls, token: str | AddedToken, **flags: Any) -> AddedToken:
-        """`token` itself if it is one, else a new one of that content with these flags.
+        """Return the token as a tokenizer keeps it; a string gets these flags.
 
         Any object with the six fields is accepted as one, such as an `AddedToken` of the tokenizers
         package.
@@ -137,19 +108,24 @@ class AddedToken:
             InputTypeError: it is neither a string nor such an object.
         """
         if isinstance(token, cls):
-            return token
-        if isinstance(token, str):
-            return cls(token, **flags)
-        try:
-            return cls(token.content, **{name: getattr(token, name) for name in _Flags._fields})
-        except AttributeError:
-            raise InputTypeError(
-                f"a token is a string or an AddedToken, not {type(token).__name__}: {token!r}",
-                value=token,
-            ) from None
+            if token.is_kept:
+                return token
+            kept = token._copy()
+        elif isinstance(token, str):
+            kept = cls(token, **flags)
+        else:
+            try:
+                kept = cls(token.content, **{name: getattr(token, name) for name in _FLAGS})
+            except AttributeError:
+                raise InputTypeError(
+                    f"a token is a string or an AddedToken, not {type(token).__name__}: {token!r}",
+                    value=token,
+                ) from None
+        _set["is_kept"](kept, True)
+        return kept
 
     def replace(self, **changes: Any) -> AddedToken:
-        """A copy with some fields changed.
+        """Return a copy with some fields changed.
 
         >>> AddedToken("a").replace(lstrip=True).lstrip
         True
@@ -157,8 +133,8 @@ class AddedToken:
         return AddedToken(**{**self.__getstate__(), **changes})
 
     def as_special(self) -> AddedToken:
-        """The token marked as special, as in the Rust tokenizers: `normalized` becomes False,
-        unless it was given.
+        """Return the token marked as special, as the Rust tokenizers mark it: `normalized` becomes
+        False, unless it was given.
 
         >>> (
         ...     AddedToken("a").as_special().normalized,
@@ -166,24 +142,32 @@ class AddedToken:
         ... )
         (False, True)
         """
-        implied = isinstance(self.flags, _ImpliedFlags)
-        return self.replace(special=True, normalized=None if implied else self.normalized)
+        return self.replace(special=True, normalized=self._normalized)
+
+    def _copy(self) -> AddedToken:
+        return self.replace(normalized=self._normalized)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The six fields, as in tokenizer_config.json."""
-        return {"content": self.content, **_as_dict(self.flags)}
+        """Return the six fields, as in tokenizer_config.json."""
+        return {name: getattr(self, name) for name in _COMPARED}
 
     def __reduce__(self) -> Any:
         return _added_token_from_state, (self.__getstate__(),)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"an AddedToken cannot be changed; use token.replace({name}=...)")
+        if name != "special":
+            raise AttributeError(
+                f"{name} of an AddedToken cannot be set; use token.replace({name}=...)"
+            )
+        if self.is_kept:
+            raise AttributeError(
+                "this AddedToken is that of a tokenizer; add it again: token.replace(special=...)"
+            )
+        _set["special"](self, bool(value))
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, AddedToken)
-            and self.content == other.content
-            and self.flags == other.flags
+        return isinstance(other, AddedToken) and (
+            self is other or all(getattr(self, name) == getattr(other, name) for name in _COMPARED)
         )
 
     def __hash__(self) -> int:
@@ -200,8 +184,7 @@ class AddedToken:
 
 
 # The setters of the slots, which fill an instance although `__setattr__` refuses.
-_set_content = AddedToken.__dict__["content"].__set__
-_set_flags = AddedToken.__dict__["flags"].__set__
+_set = {name: AddedToken.__dict__[name].__set__ for name in AddedToken.__slots__}
 
 
 def _added_token_from_state(state: dict[str, Any]) -> AddedToken:

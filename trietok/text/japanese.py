@@ -16,11 +16,11 @@ from importlib import import_module
 from typing import Any
 
 from trietok.errors import EXTRAS, InputError, MissingDependencyError, installing
-from trietok.forks import ForkableLock
-from trietok.text.alignment import UNWATCHED, AlignedText, Span, StageName, Watch, places
+from trietok.locks import ForkSafeLock
+from trietok.text.aligned import UNWATCHED, AlignedText, Span, StageName, Watch, places
 from trietok.text.changes import Changeable
 from trietok.text.normalizers import NormalFormOfPython, run
-from trietok.text.stages import Stages, Word, require_text
+from trietok.text.pipeline import Pipeline, Word, require_text
 from trietok.typing_compat import Self
 
 _COMPATIBILITY = NormalFormOfPython("NFKC", "compatibility")
@@ -77,11 +77,11 @@ class _Analyzer:
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make
         self._made: Any = None
-        self._lock = ForkableLock()
+        self._lock = ForkSafeLock(self._forget)
 
     def ask(self, question: Callable[[Any], list[Any]]) -> list[Any]:
         """What a function makes of the analyzer."""
-        with self._lock.held(self._forget):
+        with self._lock:
             if self._made is None:
                 self._made = self._make()
             return question(self._made)
@@ -260,20 +260,20 @@ def _missing(what: str, package: str) -> MissingDependencyError:
     )
 
 
-class JapaneseStages(Stages):
-    """The stages of a Japanese tokenizer at one moment: around words those of the slow profile.
+class JapanesePipeline(Pipeline):
+    """What a text goes through in a Japanese tokenizer: around words, as in the slow profile.
 
-    Its basic tokenizer makes the words where there is no `analyzer`; if it has none, a part between
-    added tokens is one word. Its WordPiece makes the subwords where there are no `characters`.
+    The basic tokenizer makes the words if there is no `analyzer`; without either, a part between
+    added tokens is one word. WordPiece makes the subwords if there are no `characters`.
 
     Args:
+        *others, **more: those of `Pipeline`.
         analyzer: makes the words.
         characters: makes the subwords.
         splits: whether words are split into subwords at all.
-        others: those of `Stages`.
     """
 
-    go_by_chunks = False
+    is_local = False
 
     def __init__(
         self,
@@ -283,10 +283,10 @@ class JapaneseStages(Stages):
         splits: bool = True,
         **more: Any,
     ) -> None:
-        super().__init__(*others, **more)
         self._analyzer = analyzer
         self._characters = characters
         self._splits = splits
+        super().__init__(*others, **more)
 
     @property
     def order(self) -> tuple[StageName, ...]:

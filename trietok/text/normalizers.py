@@ -2,7 +2,7 @@
 without.
 
 In: a str, or an `AlignedText`. Out: the same kind. A `Step` is written once for both. The profiles
-of BERT are tuples of steps (`trietok.text.basic_tokenizer`), and so are the normalizers of a
+of BERT are tuples of steps (`trietok.text.words`), and so are the normalizers of a
 tokenizer.json.
 
 Every character that a step produces has the span of its source, and that of a deleted one goes to
@@ -21,9 +21,9 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from trietok.text import characters
-from trietok.text.alignment import UNWATCHED, AlignedText, AnyText, Span, StageName, Watch
-from trietok.text.characters import TranslationTable, is_in, normal_form, normalize
+from trietok.text import unicode
+from trietok.text.aligned import UNWATCHED, AlignedText, AnyText, Span, StageName, Watch
+from trietok.text.unicode import TranslationTable, is_in, normal_form, normalize
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -113,7 +113,7 @@ class LowerByTable(EachCharacter):
         return text.lower() if text.isascii() else text.translate(self.table)
 
 
-LOWER = TranslationTable(lambda char: characters.lower_case().get(ord(char), char))
+LOWER = TranslationTable(lambda char: unicode.lower_case().get(ord(char), char))
 LOWERCASE = LowerByTable("lower-case", LOWER)
 STRIP_ACCENTS = EachCharacter(
     "accents", TranslationTable(lambda char: None if is_in("combining", char) else char)
@@ -239,9 +239,9 @@ class NormalForm(Step):
             for char in aligned.text
             for number, part in enumerate(parts_of[char])
         ]
-        ordered = _in_order(parts, characters.combining_class)
+        ordered = _in_order(parts, unicode.combining_class)
         if self._form[-1] == "C":
-            whole = _composed(ordered, characters.nfc, characters.combining_class)
+            whole = _composed(ordered, unicode.nfc, unicode.combining_class)
             taken = [(char, sum(firsts)) for char, firsts in whole]
         else:
             taken = [(char, int(is_first)) for char, is_first in ordered]

@@ -1,163 +1,734 @@
-"""The pre-tokenizers of the Rust tokenizers, and a tokenizer.json's normalizers and pre-tokenizers
-in a row.
+"""Text to ids, tokens and spans, with the tokens and options of one time: the only evaluator.
 
-In: a text. Out: its words, exactly those of tokenizers 0.22.2. A `Pipeline` is the steps of a file,
-one after the other, which stand for BERT's in a `PipelineSplitter`.
+A text is cut into added tokens and parts between, a part into words, and a word into pieces. What
+is different in the two profiles, the parts of a pipeline say: the added tokens, how they are found;
+the basic tokenizer, how a part becomes words. In the slow profile a text is lower-cased around
+tokens and cut at all of them. In the fast one it is cut at the tokens that are not normalized, the
+parts between are normalized, and then cut at the others.
+
+After the cut at added tokens nothing looks across a space: what a part has between two spaces, a
+*chunk*, is encoded by itself. So a dict from chunks to ids makes most of the work, in C, and does
+not depend on the added tokens. The stages are written for `str`, and for `AlignedText` where spans
+are asked for.
+
+The compiled kernel does the same as `Pipeline` sooner. It asks the pipeline about chunks that it
+cannot encode by itself; see `trietok.text.kernel`.
 """
 
 from __future__ import annotations
 
+import array
+import copy
 import re
-from collections.abc import Iterable, Iterator
-from functools import cache
-from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trietok.text.alignment import AnyText, Span
-from trietok.text.characters import character_class
-from trietok.text.normalizers import MatchStretch, Step, match_stretches, run
+from trietok.errors import InputTypeError, VocabularyError
+from trietok.text.added_search import AddedPart, AddedTokens, FastAddedTokens
+from trietok.text.aligned import (
+    UNWATCHED,
+    AlignedText,
+    AnyText,
+    RejectedMatch,
+    Span,
+    StageName,
+    Watch,
+    piece_spans,
+    places,
+)
+from trietok.text.cache import Cache, CacheInfo
+from trietok.text.kernel import choosing
+from trietok.text.kernel.plain import ListRows
+from trietok.text.normalizers import run
+from trietok.text.unicode import TranslationTable, is_in, lower_each
+from trietok.text.vocabulary import Vocabulary
+from trietok.text.wordpiece import WordpieceTokenizer
+from trietok.text.words import PUNCTUATION, RUST_PUNCTUATION, BasicTokenizer, RustBasicTokenizer
 
 if TYPE_CHECKING:
-    from typing import Protocol
+    from trietok.text.kernel._kernel import Kernel
+    from trietok.text.kernel.plain import Form, Rows
 
-    from trietok.text.normalizers import Searched
+# a text, the start and end of the word in it, its pieces
+Word = tuple[AlignedText, int, int, list[str]]
+Ids = tuple[int, ...]
 
-    class _WithSteps(Protocol):
-        """What has BERT's switches, and says the steps that follow from them."""
-
-        @property
-        def steps(self) -> tuple[Step, ...]: ...
-
-
-@cache
-def _one_of(*names: str) -> re.Pattern[str]:
-    return re.compile(f"[{character_class(*names)}]")
+# These characters are words in both profiles, each by itself, and no stage changes them.
+FIRST_CHINESE, LAST_CHINESE = "\u4e00", "\u9fef"
 
 
-class OfBert(Step):
-    """BertNormalizer.
+@lru_cache(maxsize=1)
+def _not_chinese() -> re.Pattern[str]:
+    return re.compile(f"([^{FIRST_CHINESE}-{LAST_CHINESE}]+)")
+
+
+class Located(NamedTuple):
+    """The tokens of a text; all lists have one item a token.
+
+    Attributes:
+        ids: their ids.
+        tokens: what they are shown as.
+        spans: what they stand for in the text: half-open, in code points.
+        words: the number of the word or added token that each is part of, from 0.
+    """
+
+    ids: list[int]
+    tokens: list[str]
+    spans: list[Span]
+    words: list[int]
+
+    @classmethod
+    def empty(cls) -> Located:
+        """No tokens yet."""
+        return cls([], [], [], [])
+
+    def add(self, token_id: int, token: str, span: Span, word: int) -> None:
+        """Take one more in."""
+        self.ids.append(token_id)
+        self.tokens.append(token)
+        self.spans.append(span)
+        self.words.append(word)
+
+    def extend(self, other: Located, place: int, word: int) -> None:
+        """Take in the tokens of a stretch that begins at a place, and whose words count from
+        `word`.
+        """
+        self.ids.extend(other.ids)
+        self.tokens.extend(other.tokens)
+        self.spans.extend([(start + place, end + place) for start, end in other.spans])
+        self.words.extend([number + word for number in other.words])
+
+    def next_word(self) -> int:
+        """The number that the next word gets."""
+        return self.words[-1] + 1 if self.words else 0
+
+
+class Settings(NamedTuple):
+    """What a pipeline does with a text beside its stages.
+
+    Attributes:
+        unknown_id: the id of the unknown token, for pieces that have none.
+        lowers: whether texts are lower-cased, except for the tokens that are matched as they are
+            written.
+        whole: words that are left as they are, each as one token.
+        trims_offsets: whether whitespace at either end of a token's text is taken off its span.
+        keeps_one_space: whether a single whitespace character at the beginning of a text stays in
+            the span.
+    """
+
+    unknown_id: int | None = None
+    lowers: bool = False
+    whole: frozenset[str] = frozenset()
+    trims_offsets: bool = False
+    keeps_one_space: bool = False
+
+
+class Pipeline:
+    """What a text goes through. Apart from its caches it never changes.
+
+    The spans of the fast profile are those of the Rust tokenizers. Those of the slow one, which has
+    none, are trietok's own: if a stage turns one character into several, each gets its span;
+    characters composed into one (NFC) get the span from the first to the last. The spans of deleted
+    characters and of whitespace go to no character.
 
     Args:
-        basic: its switches.
+        basic: cuts a text into words; None for a cut at whitespace only.
+        wordpiece: cuts words into pieces.
+        vocabulary: the vocabulary without the added tokens.
+        added: the added tokens.
+        special: the special tokens in the order of their roles.
+        settings: see `Settings`.
+        cache_limit: how many bytes the caches may take.
+        live: whether a user has replaced methods of the basic or WordPiece tokenizer, which are
+            called then, and whose results are not cached.
+        depends_on: everything that the ids of a chunk depend on, and that the arguments do not say.
+        earlier: a pipeline whose caches are taken over as far as they are valid.
     """
 
-    def __init__(self, basic: _WithSteps) -> None:
-        self._basic = basic
+    is_local = True  # whether what lies between two spaces is encoded by itself
 
-    def __call__(self, text: AnyText) -> AnyText:
-        return run(self._basic.steps, text)
+    def __init__(
+        self,
+        basic: BasicTokenizer | None,
+        wordpiece: WordpieceTokenizer,
+        vocabulary: Vocabulary,
+        added: AddedTokens,
+        special: tuple[str, ...],
+        settings: Settings | None = None,
+        *,
+        cache_limit: int = 0,
+        live: bool = False,
+        depends_on: object = None,
+        earlier: Pipeline | None = None,
+    ) -> None:
+        self.basic = basic
+        self.wordpiece = wordpiece
+        self.vocabulary = vocabulary
+        self.vocab: Mapping[str, int] = vocabulary.token_to_id
+        self.added = added
+        self.special = special
+        self.settings = settings = settings or Settings()
+        self.is_fast = isinstance(basic, RustBasicTokenizer)
+        # whether the basic tokenizer cuts a text into words as BERT does
+        self.is_berts = basic is not None and basic.is_berts
+        # words that basic tokenization leaves as they are
+        self.never_split: frozenset[str] = frozenset() if self.is_fast else frozenset(special)
+        self._kept = self.never_split | (basic.never_split if basic is not None else set())
+        self._live = live
+        self._set_added(added)
+        self._as_text: Pipeline | None = None
+        self.caches = (
+            not live
+            and self.is_local
+            and (basic is None or basic.is_local)
+            and wordpiece.vocab is self.vocab  # else it may be a dict that a user changes
+        )
+        is_apart = basic is not None and basic.tokenize_chinese_chars
+        self._chinese_apart = is_apart and (self.is_berts or basic is None)
+        self._depends_on = type(self), depends_on, settings, self.never_split, self._cuts_normalized
+        self.limit = cache_limit if self.caches else 0
+        self._entries = self._entries_of_words(earlier)
+        self._set_caches(earlier)
+        self.kernel: Kernel | None = None
+        self.kernel_vocabulary: Any = None  # shared by the kernels of pipelines with these words
+        self._text_before_kernel = choosing.text_before_kernel()
+        self.may_have_kernel = self.caches and choosing.can_encode(self)
+        if earlier is not None and earlier._depends_on == self._depends_on:
+            self.kernel_vocabulary = earlier.kernel_vocabulary
+            if self.may_have_kernel and earlier.kernel is not None:
+                self._text_before_kernel = 0
+                if earlier.added is added:
+                    self._take_kernel(earlier.kernel)
+        if self._text_before_kernel <= 0:
+            self.make_kernel()
 
+    def _set_added(self, added: AddedTokens) -> None:
+        """Use some added tokens."""
+        self.added = added
+        # of the added tokens that pieces may be
+        self._ids: Mapping[str, int] = {} if self.is_fast else added.encoder
+        # whether a text is searched for added tokens once more after it is normalized
+        self._cuts_normalized = isinstance(added, FastAddedTokens) and bool(
+            added.normalized.contents
+        )
 
-# ---- pre-tokenizers ------------------------------------------------------------------------------
+    def _entries_of_words(self, earlier: Pipeline | None) -> Mapping[str, int]:
+        """The entries that are the only piece of the word that they are, with their ids."""
+        if earlier is not None and earlier._depends_on == self._depends_on:
+            return earlier._entries
+        if not self.caches:
+            return {}
+        if self.is_fast:
+            return self.vocab
+        added = self.added.encoder.flat()
+        both = self.vocab.keys() & added.keys()
+        if self.settings.whole or any(added[entry] != self.vocab[entry] for entry in both):
+            return {}
+        return self.vocab
 
-Behavior = Literal["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
-BEHAVIORS: tuple[Behavior, ...] = (
-    "Removed",
-    "Isolated",
-    "MergedWithPrevious",
-    "MergedWithNext",
-    "Contiguous",
-)
+    def _set_caches(self, earlier: Pipeline | None) -> None:
+        is_same = (
+            earlier is not None
+            and earlier.limit == self.limit
+            and earlier._depends_on == self._depends_on
+        )
+        if earlier is not None and is_same and earlier.kernel is None:
+            self._chunks, self._located = earlier._chunks, earlier._located
+            # a miss asks this pipeline from now on, and says the same
+            self._chunks.function = self._ids_of_chunk
+            self._located.function = self._locate_chunk
+            return
+        # A quarter is for spans.
+        self._chunks: Cache[Ids] = Cache(self._ids_of_chunk, self.limit - self.limit // 4)
+        self._located: Cache[Located] = Cache(
+            self._locate_chunk, self.limit // 4, size_of=lambda located: 20 * (1 + len(located.ids))
+        )
 
+    def __getstate__(self) -> dict[str, Any]:
+        derived = dict.fromkeys(("kernel", "kernel_vocabulary", "_chunks", "_located", "_as_text"))
+        return {**self.__dict__, **derived, "may_have_kernel": False}
 
-class CutAtMatches(NamedTuple):
-    """A pre-tokenizer that cuts at the matches of a pattern.
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._set_caches(None)
 
-    Attributes:
-        pattern: what is looked for.
-        behavior: what becomes of a match: see `BEHAVIORS`.
-        invert: whether what lies between the matches counts as matches instead.
-    """
+    def as_text(self) -> Pipeline:
+        """The pipeline for a text in which special tokens are text: `split_special_tokens`."""
+        if self._as_text is None:
+            other = copy.copy(self)
+            other._written = self.added
+            other._set_added(self.added.as_text())
+            other.caches = False
+            self._as_text = other
+        return self._as_text
 
-    pattern: Searched
-    behavior: Behavior
-    invert: bool = False
-
-    def places(self, text: str) -> Iterator[Span]:
-        """The places of the parts of a text; none is empty."""
-        stretches = [
-            (start, end, found != self.invert)
-            for start, end, found in match_stretches(self.pattern, text)
-        ]
-        if self.behavior == "Removed":
-            return ((start, end) for start, end, found in stretches if not found)
-        if self.behavior == "Isolated":
-            return ((start, end) for start, end, _ in stretches)
-        if self.behavior == "Contiguous":
-            runs = (list(run) for _, run in groupby(stretches, lambda stretch: stretch[2]))
-            return ((run[0][0], run[-1][1]) for run in runs)
-        is_next = self.behavior == "MergedWithNext"
-        return iter(_merged(stretches[::-1])[::-1] if is_next else _merged(stretches))
-
-
-def _merged(stretches: Iterable[MatchStretch]) -> list[Span]:
-    """Each match joined with the part before it in this order, unless that ends with a match."""
-    parts: list[Span] = []
-    was_match = False
-    for start, end, found in stretches:
-        if found and not was_match and parts:
-            parts[-1] = min(parts[-1][0], start), max(parts[-1][1], end)
-        else:
-            parts.append((start, end))
-        was_match = found
-    return parts
-
-
-@cache
-def punctuation_cut(behavior: Behavior) -> CutAtMatches:
-    """Punctuation, with what becomes of a sign."""
-    return CutAtMatches(_one_of("punctuation"), behavior)
-
-
-@cache
-def digits_cut(individual: bool) -> CutAtMatches:
-    """Digits: each by itself, or runs of them."""
-    return CutAtMatches(_one_of("numeric"), "Isolated" if individual else "Contiguous")
-
-
-@cache
-def whitespace_cuts(
-    kind: Literal["WhitespaceSplit", "Whitespace", "BertPreTokenizer"],
-) -> tuple[CutAtMatches, ...]:
-    """The cuts of a pre-tokenizer that takes whitespace away."""
-    at_spaces = CutAtMatches(_one_of("split_space"), "Removed")
-    if kind == "Whitespace":
-        word = character_class("word")
-        signs = f"[^{word}{character_class('split_space')}]+"
-        return (CutAtMatches(re.compile(f"[{word}]+|{signs}"), "Removed", True),)
-    return (at_spaces,) if kind == "WhitespaceSplit" else (at_spaces, punctuation_cut("Isolated"))
-
-
-# ---- a pipeline in the place of BERT's own stages ------------------------------------------------
-
-
-class Pipeline(NamedTuple):
-    """The steps of a tokenizer.json up to its model.
-
-    Attributes:
-        normalizers, cuts: what is done with a text, in this order.
-        is_berts: whether the words are those of BERT's own stages.
-        said: the file's `normalizer` and `pre_tokenizer`, as its JSON has them.
-    """
-
-    normalizers: tuple[Step, ...]
-    cuts: tuple[CutAtMatches, ...]
-    is_berts: bool = False
-    said: tuple[Any, Any] = (None, None)
-
-    def places(self, normalized: str) -> list[Span]:
-        """Where the words of a normalized text stand."""
-        parts: list[Span] = [(0, len(normalized))] if normalized else []
-        for cut in self.cuts:
-            parts = [
-                (at + start, at + end)
-                for at, to in parts
-                for start, end in cut.places(normalized[at:to])
-            ]
-        return parts
+    _written: AddedTokens | None = None  # the tokens that are matched as written, if not `added`
 
     @property
-    def is_local(self) -> bool:
-        """Whether what lies between two spaces has the same words wherever it stands."""
-        cuts_at_spaces = [*self.cuts[0].places("a b")] == [(0, 1), (2, 3)] if self.cuts else False
-        return cuts_at_spaces and all(step.is_local for step in self.normalizers)
+    def punctuation(self) -> TranslationTable:
+        """What sets punctuation apart."""
+        return RUST_PUNCTUATION if self.is_fast else PUNCTUATION
+
+    @property
+    def order(self) -> tuple[StageName, ...]:
+        """The stages that the options switch on, in the order in which a text goes through them."""
+        first: list[StageName] = ["lower-case-around-tokens", "added-tokens"]
+        cuts: list[StageName] = ["whitespace"] if self.basic is None else [*self.basic.stages]
+        if self._cuts_normalized:
+            cuts.insert(len(cuts) - 1, "normalized-added-tokens")
+        return (*first[not self.settings.lowers :], *cuts, "wordpiece")
+
+    # ---- the stages ------------------------------------------------------------------------------
+
+    def parts(
+        self, text: AnyText, watch: Watch = UNWATCHED
+    ) -> Iterator[tuple[AnyText, int, int, int | None]]:
+        """The text cut into added tokens, each with its id, and the parts between, each with None.
+
+        A part is given by its place: added tokens that take whitespace may overlap, and all their
+        texts together may be much longer than the text. `watch` is told of each part.
+        """
+        if self.settings.lowers:
+            text = self._lowered_around(text, watch)
+        added, encoder = self.added, self.added.encoder
+        for start, end, content in self._cut("added-tokens", text, added.parts, watch):
+            if content is not None or not self._cuts_normalized:
+                yield text, start, end, None if content is None else encoder[content]
+                continue
+            stretch = self._normalized(text[start:end], watch)
+            cut: Any = added.normalized_parts  # type: ignore[attr-defined]  # of the fast profile
+            for first, last, content in self._cut("normalized-added-tokens", stretch, cut, watch):
+                yield stretch, first, last, None if content is None else encoder[content]
+
+    def _cut(
+        self,
+        stage: StageName,
+        whole: AnyText,
+        cut: Callable[[str, list[RejectedMatch]], list[AddedPart]],
+        watch: Watch,
+    ) -> list[AddedPart] | Iterator[AddedPart]:
+        """The parts of a text that `cut` finds; `watch` is told of them."""
+        rejected: list[RejectedMatch] = []
+        parts = cut(str(whole), rejected)
+        if watch is UNWATCHED or isinstance(whole, str):
+            return parts
+        watch.cut(stage, whole, rejected)
+        return self._told(stage, whole, parts, watch)
+
+    def _told(
+        self, stage: StageName, whole: AlignedText, parts: list[AddedPart], watch: Watch
+    ) -> Iterator[AddedPart]:
+        for part in parts:
+            start, end, content = part
+            watch.part(stage, whole[start:end], content)
+            yield part
+
+    def _lowered_around(self, text: AnyText, watch: Watch) -> AnyText:
+        """The text, lower-cased except for the tokens that are matched as they are written."""
+        written: Any = self._written or self.added  # of the slow profile
+        lowered: str = written.lower_between(str(text), self.special)
+        if isinstance(text, str):
+            return lowered
+        after = _lowered_between(text, lowered)
+        watch.changed("lower-case-around-tokens", text, after)
+        return after
+
+    def _normalized(self, text: AnyText, watch: Watch = UNWATCHED) -> AnyText:
+        """What the fast profile makes of a text before it looks for normalized tokens."""
+        return text if self.basic is None else run(self.basic.steps, text, watch)
+
+    def bare(self, text: str) -> str:
+        """A text without added tokens as it is where it is cut into words."""
+        text = lower_each(text) if self.settings.lowers else text
+        return self._normalized(text) if self.is_fast else text
+
+    def words_of(self, part: str) -> list[str]:
+        """The words of a part between added tokens."""
+        if self.basic is None:
+            return part.split()
+        if self._cuts_normalized:
+            return self.basic.words(part)  # type: ignore[attr-defined, no-any-return]
+        if self._live:
+            return self.basic.tokenize(part, self.never_split)
+        return self.basic.words_of(part, self._kept)
+
+    def pieces_of(self, word: str) -> list[str]:
+        """The pieces of a word."""
+        return [word] if word in self.settings.whole else self.wordpiece.pieces_of(word)
+
+    def to_id(self, piece: str) -> int:
+        """The id of a piece."""
+        token_id = self._ids.get(piece)
+        if token_id is None:
+            token_id = self.vocab.get(piece, self.settings.unknown_id)
+            if token_id is None and self.is_fast:
+                raise VocabularyError(
+                    f"the wordpiece_tokenizer gives {piece!r}, which is no entry of the tokenizer's"
+                    " and has no id: add it with add_wordpieces",
+                    token=piece,
+                )
+        return token_id  # type: ignore[return-value]  # None only where the unknown token has no id
+
+    def words(self, part: AlignedText, watch: Watch = UNWATCHED) -> Iterator[Word]:
+        """`words_of` with spans and pieces."""
+        for word, start, end in self.places_of_words(part, watch):
+            yield word, start, end, self.pieces_of(word.text[start:end])
+
+    def places_of_words(
+        self, part: AlignedText, watch: Watch
+    ) -> Iterator[tuple[AlignedText, int, int]]:
+        """The words of a part, as the basic tokenizer makes them: each by its place in a text."""
+        basic = self.basic
+        if basic is None:
+            for _, start, end in places(part.text, part.text.split()):
+                watch.split(part, start, end, False)
+                yield part, start, end
+        elif self._cuts_normalized:
+            yield from basic.places_in_normalized(part)  # type: ignore[attr-defined]
+        else:
+            yield from basic.places(part, self._kept, watch)
+
+    def spans_of(self, word: AlignedText, start: int, end: int, pieces: list[str]) -> list[Span]:
+        """The spans of the pieces of a word, which lies from `start` to `end` in a text."""
+        return piece_spans(word, start, end, pieces, self.wordpiece.continuing_subword_prefix)
+
+    # ---- ids -------------------------------------------------------------------------------------
+
+    def ids(self, text: str) -> list[int]:
+        """The ids of a text, without special tokens around."""
+        kernel = self.kernel
+        if kernel is None and self.may_have_kernel:
+            kernel = self._kernel_for((text,))
+        return self.ids_in_python(text) if kernel is None else kernel.ids(text)
+
+    def ids_between(self, front: list[int], text: str, back: list[int]) -> list[int]:
+        """The ids of a text, between those of two lists."""
+        kernel = self.kernel
+        if kernel is None and self.may_have_kernel:
+            kernel = self._kernel_for((text,))
+        if kernel is None:
+            return [*front, *self.ids_in_python(text), *back]
+        return kernel.ids(text, front, back)
+
+    def ids_in_python(self, text: str) -> list[int]:
+        """`ids` without the kernel."""
+        require_text(text)
+        ids: list[int] = []
+        for part, start, end, token_id in self.parts(text):
+            if token_id is not None:
+                ids.append(token_id)
+            elif self.caches:
+                chunks = self._chunks_of(part[start:end])
+                ids += chain.from_iterable(map(self._chunks.__getitem__, chunks))
+            else:
+                ids += self._ids_of_chunk(part[start:end])
+        return ids
+
+    def _chunks_of(self, part: str) -> Iterable[str]:
+        """The chunks of a part between added tokens."""
+        if not self._chinese_apart or part.isascii():
+            return part.split(" ")
+        runs = _not_chinese().split(part)
+        if len(runs) == 3 and runs[1] == part:
+            return part.split(" ")
+        # every other run is Chinese, of which each character is a chunk
+        return chain.from_iterable(
+            [run.split(" ") if number % 2 else run for number, run in enumerate(runs)]
+        )
+
+    def _ids_of_chunk(self, chunk: str) -> Ids:
+        """The ids of a part, or of a chunk of one."""
+        return tuple(chain.from_iterable(map(self._ids_of_word, self.words_of(chunk))))
+
+    def _ids_of_word(self, word: str) -> Iterable[int]:
+        token_id = self._entries.get(word)
+        if token_id is not None and len(word) <= self.wordpiece.max_input_chars_per_word:
+            return (token_id,)
+        return map(self.to_id, self.pieces_of(word))
+
+    def ids_of_tokens(self, tokens: list[str]) -> list[int]:
+        """The ids of a text that is given as tokens."""
+        return list(map(self.to_id, tokens))
+
+    def ids_of_words(self, words: Sequence[str]) -> list[int]:
+        """The ids of words, each of which is a text of its own."""
+        return [*chain.from_iterable(map(self.ids, words))]
+
+    def count(self, text: str) -> int:
+        """How many ids a text has."""
+        kernel = self.kernel
+        if kernel is None and self.may_have_kernel:
+            kernel = self._kernel_for((text,))
+        return len(self.ids_in_python(text)) if kernel is None else kernel.count(text)
+
+    def counts(self, texts: list[str], around: int = 0) -> list[int]:
+        """How many ids each of several texts has, and `around` more."""
+        return array.array("i", self.rows(texts).int32_lengths(around)).tolist()
+
+    def rows(
+        self,
+        texts: list[str],
+        threads: Callable[[int], int] | None = choosing.threads_allowed,
+    ) -> Rows:
+        """The ids of each text; `threads` says how many threads may encode, None is for one."""
+        kernel = self.kernel
+        if kernel is None and self.may_have_kernel:
+            kernel = self._kernel_for(texts)
+        if kernel is None:
+            return ListRows(map(self.ids_in_python, texts))
+        return kernel.rows(texts, threads)
+
+    def columns(
+        self,
+        texts: tuple[Any, ...],
+        form: Form,
+        threads: Callable[[int], int] | None = choosing.threads_allowed,
+    ) -> dict[str, Any] | Rows | None:
+        """The columns of a call for several texts, or pairs of texts one behind the other.
+
+        Returns:
+            The columns by name; their rows, cut and not padded, where one has more ids than a row
+            may have, or arrays are wanted and they have several widths, or a pair has to be cut;
+            None where there are no texts or something else than str.
+        """
+        if set(map(type, texts)) != {str}:
+            return None
+        kernel = self.kernel
+        if kernel is None and self.may_have_kernel:
+            kernel = self._kernel_for(texts)
+        if kernel is None:
+            return ListRows(map(self.ids_in_python, texts)).columns_or_rows(form)
+        return kernel.columns(texts, form, threads)
+
+    # ---- tokens, spans, words --------------------------------------------------------------------
+
+    def tokens(self, text: str) -> list[str]:
+        """The tokens of a text; an added token is shown as the text that it took."""
+        require_text(text)
+        tokens: list[str] = []
+        for part, start, end, token_id in self.parts(text):
+            if token_id is None:
+                words = self.words_of(part[start:end])
+                tokens += chain.from_iterable(map(self.pieces_of, words))
+            else:
+                tokens.append(part[start:end])
+        return tokens
+
+    def locate(self, text: str, watch: Watch = UNWATCHED) -> Located:
+        """The tokens with their ids, spans and words; `watch` is told what each stage does."""
+        require_text(text)
+        if watch is UNWATCHED and not self.settings.trims_offsets and self._is_only_chunks(text):
+            return self._locate_by_chunks(text)
+        located = self._locate(text, watch)
+        if self.settings.trims_offsets:
+            trim_offsets(located, self.settings.keeps_one_space)
+        return located
+
+    def _is_only_chunks(self, text: str) -> bool:
+        """Whether the tokens of a text are those of its chunks, whatever the added tokens are."""
+        if not self.caches:
+            return False
+        parts = [*self.parts(text)]
+        if not parts:
+            return True
+        part, _, _, token_id = parts[0]
+        is_whole = len(parts) == 1 and token_id is None
+        if is_whole and self.settings.lowers:
+            return part == lower_each(text)
+        return is_whole
+
+    def _locate_by_chunks(self, text: str) -> Located:
+        """`locate` of a text of which `_is_only_chunks` is true."""
+        located = Located.empty()
+        place = 0
+        for chunk in text.split(" "):
+            found = self._located[chunk]
+            if found.ids:
+                located.extend(found, place, located.next_word())
+            place += len(chunk) + 1
+        return located
+
+    def _locate_chunk(self, chunk: str) -> Located:
+        located = Located.empty()
+        part = AlignedText.of(chunk)
+        if self.settings.lowers:
+            part = _lowered_between(part, lower_each(chunk))
+        self._locate_words(self._normalized(part) if self._cuts_normalized else part, located)
+        return located
+
+    def _locate(self, text: str, watch: Watch = UNWATCHED, shows_added: bool = True) -> Located:
+        """`locate` by the stages; unless `shows_added`, added tokens are shown as nothing."""
+        located = Located.empty()
+        for part, first, last, token_id in self.parts(AlignedText.of(text), watch):
+            if token_id is not None:
+                shown = part.text[first:last] if shows_added else ""
+                located.add(token_id, shown, part.span(first, last), located.next_word())
+            else:
+                self._locate_words(part[first:last], located, watch)
+        return located
+
+    def _locate_words(self, part: AlignedText, located: Located, watch: Watch = UNWATCHED) -> None:
+        """Add the tokens of a part between added tokens."""
+        for word, start, end, pieces in self.words(part, watch):
+            watch.word(word, start, end, pieces)
+            number = located.next_word()
+            for piece, span in zip(pieces, self.spans_of(word, start, end, pieces), strict=True):
+                located.add(self.to_id(piece), piece, span, number)
+
+    def locate_words(self, words: Sequence[str]) -> Located:
+        """The tokens of words, each a text of its own; every token has its word's number."""
+        all_words = Located.empty()
+        for number, word in enumerate(words):
+            ids, tokens, spans, _ = self.locate(word)
+            all_words.ids.extend(ids)
+            all_words.tokens.extend(tokens)
+            all_words.spans.extend(spans)
+            all_words.words.extend([number] * len(ids))
+        return all_words
+
+    def spans(self, text: str, count: int = -1) -> list[Span]:
+        """The span of each token of a text: half-open, in code points.
+
+        Args:
+            text: the text.
+            count: how many tokens it has, where that is known.
+        """
+        if self.kernel is not None and choosing.has_spans(self, text):
+            spans = self.kernel.spans(text)
+            if spans is not None:
+                if len(spans) == count:
+                    return spans
+                return [span for span in spans if span[0] != span[1]]
+        return self.spans_in_python(text)
+
+    def spans_in_python(self, text: str) -> list[Span]:
+        """`spans` without the kernel."""
+        require_text(text)
+        if self.settings.trims_offsets or self._is_only_chunks(text):
+            return self.locate(text).spans
+        return self._locate(text, shows_added=False).spans
+
+    def words_between(self, text: str) -> Iterator[tuple[str, list[str], Span]]:
+        """The words between added tokens: each as WordPiece has it, its pieces, its span."""
+        for part, first, last, token_id in self.parts(AlignedText.of(text)):
+            if token_id is None:
+                for word, start, end, pieces in self.words(part[first:last]):
+                    yield word.text[start:end], pieces, word.span(start, end)
+
+    def chunks(self, text: str) -> list[str]:
+        """What lies between spaces of a text, where each chunk has the words by itself that it has
+        in the text; else the whole text.
+        """
+        return text.split(" ") if self._is_only_chunks(text) else [text]
+
+    def cut_characters(self) -> tuple[int, int] | None:
+        """Where a text may be cut, beside spaces, so that its ids are those of the parts in a row.
+
+        Returns:
+            The first and the last of the characters between any two of which it may be cut, (1, 0)
+            for none; or None, where it may not be cut at spaces either.
+        """
+        words = "".join(self.added.encoder)
+        if not self.caches or any(map(str.isspace, words)) or not self.added.is_plain:
+            return None
+        if not self._chinese_apart or any(FIRST_CHINESE <= c <= LAST_CHINESE for c in words):
+            return 1, 0
+        return ord(FIRST_CHINESE), ord(LAST_CHINESE)
+
+    # ---- the kernel ------------------------------------------------------------------------------
+
+    def _kernel_for(self, texts: Collection[str]) -> Kernel | None:
+        """The kernel, made now if these texts with those before are long enough for that."""
+        try:
+            self._text_before_kernel -= choosing.weight(texts)
+        except TypeError:  # something else than texts, which the stages refuse
+            return None
+        if self._text_before_kernel <= 0:
+            self.make_kernel()
+        return self.kernel
+
+    def make_kernel(self) -> None:
+        """Make the kernel now, if there is to be one. Other threads that ask wait for it."""
+        with choosing.one_at_a_time:
+            if self.may_have_kernel and self.kernel is None:
+                kernel = choosing.new_kernel(self)
+                if kernel is None:
+                    self.may_have_kernel = False
+                else:
+                    self._take_kernel(kernel)
+
+    def _take_kernel(self, kernel: Kernel) -> None:
+        """Use a kernel, which remembers chunks and spans in place of the caches."""
+        share = choosing.share_of(self.limit)
+        self._chunks = Cache(self._ids_of_chunk, self.limit - share)
+        self._located = Cache(self._locate_chunk, 0)
+        self.kernel = kernel
+
+    # ---- the caches ------------------------------------------------------------------------------
+
+    def info(self, limit: int) -> CacheInfo:
+        """What is cached now; `limit` is the most bytes it may take."""
+        kernel: dict[str, int] = {} if self.kernel is None else self.kernel.info()
+        caches = self._chunks, self._located
+        return CacheInfo(
+            chunks=len(self._chunks) + kernel.get("chunks", 0),
+            words=kernel.get("words", 0),
+            bytes=sum(cache.bytes for cache in caches) + kernel.get("bytes", 0),
+            limit=limit,
+            times_full=sum(cache.times_full for cache in caches) + kernel.get("times_full", 0),
+        )
+
+    def forget(self) -> None:
+        """Clear the caches."""
+        self._chunks.forget()
+        self._located.forget()
+        if self.kernel is not None:
+            self.kernel.forget()
+
+
+def require_text(text: object) -> None:
+    """Raise an InputTypeError for a value that is no str."""
+    if not isinstance(text, str):
+        raise InputTypeError(
+            f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text
+        )
+
+
+def _lowered_between(aligned: AlignedText, lowered: str) -> AlignedText:
+    """`aligned` with the characters of `lowered`, each of which is as it was, or lower-cased."""
+    if len(lowered) == len(aligned.text):
+        return aligned.written_as(lowered)
+    position = 0
+
+    def change(char: str) -> str:
+        nonlocal position
+        small = lower_each(char)
+        char = small if lowered.startswith(small, position) else char
+        position += len(char)
+        return char
+
+    return aligned.each(change)
+
+
+def trim_offsets(located: Located, add_prefix_space: bool) -> None:
+    """Take the whitespace, and the `Ġ`, at either end of a token's text off its span, as
+    RobertaProcessing does.
+
+    With `add_prefix_space` a single one at the beginning of a text stays in the span.
+    """
+    for number, (token, (start, end)) in enumerate(zip(located.tokens, located.spans, strict=True)):
+        leading = _run_of_blanks(token)
+        if leading == 1 and add_prefix_space and (number == 0 or start == 0):
+            leading = 0
+        trailing = _run_of_blanks(token[::-1])
+        start = min(start + leading, end)
+        located.spans[number] = start, max(end - trailing, start) if end >= trailing else end
+
+
+def _run_of_blanks(text: str) -> int:
+    return next(
+        (i for i, char in enumerate(text) if not (char == "Ġ" or is_in("split_space", char))),
+        len(text),
+    )

@@ -1,322 +1,329 @@
-"""The trie that cuts a text at known words, leftmost-longest, in linear time; and searches for sets
-of words that grow.
-
-In: words, then a text. Out: the spans where words stand, or the text cut at them. Also here:
-`Layers`, a mapping that grows.
+"""Search for a set of words, leftmost-longest and in linear time; Hugging Face's `Trie`.
 
 An example: the words ab and abcd, and the text abcx. The walk through the trie follows a, b and c,
 and x leaves the trie. The characters abc alone decide what follows: ab is a word of the text, and
-c, which begins no word, is skipped. The node of abc stores this once, as its *failure link*, and
-the walk goes on at x from the root.
+c, which begins no word, is skipped. The node of abc keeps this as its *failure link*, and the walk
+goes on at x from the root. A link has two parts: the words that the path of the node contains (its
+*pops*), and the node that the rest of the path leads to. So no character is read twice. The idea is
+that of Aho and Corasick (1975) with the pops of LinMaxMatch (Song et al. 2021, arXiv:2012.15524),
+extended from "pop a token" to "pop a token or skip a character".
 
-A `TrieNode` is a dict from a character to the next node, with the key `""` where a word ends; that
-is the nested-dict form transformers shows as `Trie.data`. The failure link of a node holds two
-things: the leftmost-longest words of the node's path (its *failure pops*), and the node that the
-rest of the path leads to from the root (the link's target). So no character is read twice. The idea
-is that of Aho and Corasick (1975) with the pops of LinMaxMatch (Song et al. 2021,
-arXiv:2012.15524), extended from "pop a token" to "pop a token or skip a character".
+The words are kept as a sorted list. A node stands for the range of words that begin with its path,
+and is created when a text first enters it. So a hundred thousand words take the memory of a list.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from itertools import accumulate, compress, count
+from operator import add
 from typing import Any, TypeVar
 
-END = ""  # the key that marks the end of a word: no character equals it
-_Span = tuple[int, int]
-_Link = tuple["TrieNode", tuple[_Span, ...]]
+from trietok.text.cache import LONGEST_KEY, Cache
+
+Span = tuple[int, int]
+Link = tuple["Node", tuple[Span, ...]]
+# Where a word may begin; the end of one that begins there, or 0; and the node that the text leads
+# to up to a place, or None if no longer word begins there.
+Start = tuple[int, int, "Node | None", int]
+
+LAST = "\U0010ffff"
+FAR = 64  # code points; only behind so many a walk through the trie goes by failure links
+_MOST_CHUNKS = 1 << 16  # of which a trie remembers where words begin
 
 
-class TrieNode(dict[str, Any]):
-    """One node: its children by character, its place in the trie, and its failure link once
-    computed.
+class Node(dict[str, "Node | None"]):
+    """One node of a trie: the range of the sorted words that begin with its path.
+
+    `node[char]` is the next node, or None if no word goes on with that character.
 
     Attributes:
+        words: all words of the trie, sorted.
+        low, high: the words `words[low:high]` begin with the path.
         parent, char: the node above and the character that leads here; None and "" at the root.
-        depth: code points from the root.
-        link: where a walk that fails here goes on, once the trie's owner has computed it; None
-            before.
+        depth: the code points of the path.
+        is_word: whether the path is a word.
+        link: the failure link, once the owner of the trie has computed it.
     """
 
-    __slots__ = ("char", "depth", "link", "parent")
+    __slots__ = ("char", "depth", "high", "is_word", "link", "low", "parent", "words")
 
-    def __init__(self, parent: TrieNode | None = None, char: str = "") -> None:
-        self.parent = parent
-        self.char = char
+    def __init__(
+        self, words: list[str], low: int, high: int, parent: Node | None = None, char: str = ""
+    ) -> None:
+        self.words, self.low, self.high = words, low, high
+        self.parent, self.char = parent, char
         self.depth: int = 0 if parent is None else parent.depth + 1
+        self.is_word = low < high and len(words[low]) == self.depth > 0
         self.link: Any = None
 
-    def insert(self, word: str, value: object) -> None:
-        """Put `word` below this node and mark its end with `value`.
+    def __missing__(self, char: str) -> Node | None:
+        child, depth = None, self.depth
+        words, low, high = self.words, self.low, self.high
+        if high - low > 1:
+            path = words[low][:depth]
+            low = bisect_left(words, path + char, low, high)
+            if char < LAST:
+                high = bisect_left(words, path + chr(ord(char) + 1), low, high)
+        elif low < high and words[low][depth : depth + 1] != char:
+            high = low
+        if low < high:
+            child = Node(words, low, high, self, char)
+        # Of the characters that lead nowhere not all are remembered: a text may have any.
+        if child is not None or char.isascii() or (depth == 0 and char < "\U00010000"):
+            self[char] = child
+        return child
 
-        Raises:
-            ValueError: `word` is empty: its end mark would make this node a word.
-        """
-        if not word:
-            raise ValueError("an empty word has no place in a trie")
-        node = self
-        for char in word:
-            child = node.get(char)
-            if child is None:
-                child = node[char] = TrieNode(node, char)
-            node = child
-        node[END] = value
-
-    def discard(self, word: str) -> None:
-        """Remove `word`, and the nodes that lead only to it."""
-        node = self
-        for char in word:
-            child = node.get(char)
-            if child is None:
-                return
-            node = child
-        node.pop(END, None)
-        while not node and node.parent is not None:
-            above, char = node.parent, node.char
-            del above[char]
-            node = above
-
-    def path_to(self, top: TrieNode) -> list[TrieNode]:
-        """The nodes from just below `top` down to this one."""
-        path: list[TrieNode] = []
-        node = self
-        while node is not top:
-            path.append(node)
-            assert node.parent is not None  # `top` is above this node
-            node = node.parent
+    def unlinked_path(self) -> list[Node]:
+        """Return this node and those above it that have no link yet, the topmost first."""
+        path = [self]
+        while (above := path[-1].parent) is not None and above.link is None:
+            path.append(above)
         path.reverse()
         return path
 
-    def __reduce__(self) -> Any:
-        # Parents make the structure cyclic, and links would become wrong: owners pickle their words
-        # instead.
-        raise TypeError("TrieNode cannot be pickled; pickle the Trie")
 
+class WordTrie:
+    """A set of words that never changes, to be found in texts.
 
-class Trie:
-    """A set of words that splits texts, with the methods of transformers' `Trie`.
+    Texts are read in chunks between spaces. The trie remembers of each chunk where in it a word may
+    begin, so a chunk in which none does costs one lookup in a dict.
 
     Args:
-        *args: at most one iterable of words.
-
-    Example, the worked case of transformers' documentation:
-
-    >>> trie = Trie()
-    >>> trie.split("[CLS] This is a extra_id_100")
-    ['[CLS] This is a extra_id_100']
-    >>> trie.update(["[CLS]", "extra_id_1", "extra_id_100"])
-    >>> trie.split("[CLS] This is a extra_id_100")
-    ['[CLS]', ' This is a ', 'extra_id_100']
-
-    Adding a word of n code points costs O(n). Splitting costs O(text + failure links not yet
-    computed); each link is computed once, when a text first needs it. Unlike transformers' trie,
-    which goes on with matches that have already failed, the split is leftmost-longest on every
-    text: see `docs/hf_compatibility.md`.
+        words: the words; none is empty.
     """
 
-    def __init__(self, *args: Iterable[str]) -> None:
-        self.data: TrieNode = TrieNode()
-        self._tokens: dict[str, None] = {}  # a set that keeps the order of adding
-        self._starts: tuple[int, re.Pattern[str]] | None = None  # and its generation
-        # A link holds the generation it was computed in, and every change of the words begins
-        # another generation. So a change need not touch existing links, and a link that another
-        # thread computes meanwhile is never used.
-        self._generation = 0
-        self.update(*args)
+    def __init__(self, words: Iterable[str]) -> None:
+        self.words = sorted(words)
+        self._root = Node(self.words, 0, len(self.words))
+        firsts = "".join(sorted({word[0] for word in self.words}))
+        self._first = re.compile(f"[{re.escape(firsts)}]")
+        self._begins_with_space = " " in firsts
+        self._starts_in = Cache(self._starts_in_chunk, most=_MOST_CHUNKS)
+        self.for_kernel: Any = None  # what `trietok.text.kernel.terms` keeps with the words
 
-    def add(self, word: str) -> None:
-        """Add one word. An empty one is ignored, and adding a word again changes nothing, as in
-        transformers.
+    def may_stand_in(self, text: str) -> bool:
+        """Return whether a word may occur in a text; False is certain."""
+        return self._first.search(text) is not None
 
-        >>> trie = Trie()
-        >>> trie.add("ab")
-        >>> trie.add("a")
-        >>> trie.data
-        {'a': {'b': {'': 1}, '': 1}}
+    def find(self, text: str, starts: list[Start], position: int = 0) -> Iterator[Span]:
+        """Yield where words occur in a text from a position on: leftmost-longest, disjoint.
+
+        `starts` are those that the method of that name returns.
         """
-        self.update((word,))
+        for number in range(bisect_left(starts, (position,)), len(starts)):
+            start, end, node, reached = starts[number]
+            if start < position:
+                continue
+            most = min(start + FAR, len(text))
+            while node is not None and reached < most:
+                node = node[text[reached]]
+                reached += 1
+                if node is not None and node.is_word:
+                    end = reached
+            if node is not None and reached < len(text):
+                position = yield from self._find_far(text, start, node, reached)
+            elif end:
+                yield start, end
+                position = end
 
-    def update(self, *args: Iterable[str]) -> None:
-        """Add every word of the iterable.
-
-        Raises:
-            TypeError: more than one iterable is given, or something in it is not a string.
+    def _find_far(
+        self, text: str, start: int, node: Node, position: int
+    ) -> Generator[Span, None, int]:
+        """Yield the words from a start on, behind which the trie goes on for long: by links, so
+        that no character is read twice. Return the place up to which the text is read.
         """
-        if len(args) > 1:
-            raise TypeError(f"Trie.update takes one iterable of words, {len(args)} given")
-        new = [
-            word
-            for words in args
-            for word in dict.fromkeys(words)
-            if word and word not in self._tokens
-        ]
-        for word in new:
-            if not isinstance(word, str):
-                raise TypeError(f"a trie holds strings, not {type(word).__name__}: {word!r}")
+        while node is not self._root:
+            child = node[text[position]] if position < len(text) else None
+            if child is not None:
+                node, position = child, position + 1
+                continue
+            # The pops cover the front of the path that begins at `start`; the rest of it is the
+            # path of the target.
+            target, pops = node.link or self._link(node)
+            for first, last in pops:
+                yield start + first, start + last
+            start += node.depth - target.depth
+            node = target
+        return position
+
+    def starts(self, text: str) -> list[Start]:
+        """Return the places in a text where a word may begin, in order."""
+        if not self.may_stand_in(text):
+            return []
+        chunks = text.split(" ")
+        found = [*map(self._starts_in.__getitem__, chunks)]
+        if not any(found):
+            return []
+        places = map(add, accumulate(map(len, chunks), initial=0), count())
+        found_at = compress(zip(places, found), found)  # noqa: B905  # there is one place more
+        starts: list[Start] = []
+        length = len(text)
+        for place, in_chunk in found_at:
+            for start, end, node, reached in in_chunk:
+                if node is None or end:
+                    starts.append((place + start, end and place + end, node, place + reached))
+                    continue
+                reached += place
+                if reached < length and node[text[reached]] is not None:
+                    starts.append((place + start, 0, node, reached))
+        return starts
+
+    def _starts_in_chunk(self, chunk: str) -> tuple[Start, ...]:
+        """Return the places in a chunk where a word begins, if a space follows the chunk."""
+        root, length = self._root, len(chunk)
+        starts: list[Start] = []
+        if length > LONGEST_KEY:  # to look into all of it could take quadratic time
+            firsts = map(re.Match.start, self._first.finditer(chunk))
+            starts = [(start, 0, root, start) for start in firsts]
+        for start in range(length if length <= LONGEST_KEY else 0):
+            node = root[chunk[start]]
+            if node is None:
+                continue
+            position = start + 1
+            end = position if node.is_word else 0
+            while position < length and (child := node[chunk[position]]) is not None:
+                node, position = child, position + 1
+                if node.is_word:
+                    end = position
+            behind = node[" "] if position == length else None
+            if behind is None:
+                if end:
+                    starts.append((start, end, None, position))
+            elif end or behind.is_word:
+                starts.append((start, end, node, position))
+            else:
+                starts.append((start, 0, behind, length + 1))
+        if self._begins_with_space:
+            starts.append((length, 0, root, length))
+        return tuple(starts)
+
+    def _link(self, node: Node) -> Link:
+        for step in node.unlinked_path():  # parents first, without recursion
+            if step.parent is not None:
+                step.link = self._new_link(step, step.parent)
+        link: Link = node.link
+        return link
+
+    def _new_link(self, node: Node, above: Node) -> Link:
+        if node.is_word:
+            return self._root, ((0, node.depth),)
+        # Begin where the parent's link leads, and follow links to a node that has the character.
+        rest, pops = (self._root, ()) if above is self._root else above.link
+        while True:
+            child = rest[node.char]
+            if child is not None and child.depth < node.depth:
+                return child, pops
+            if rest is self._root:
+                return rest, pops  # the character begins no word: it stays text
+            start = above.depth - rest.depth
+            rest, more = rest.link or self._link(rest)
+            pops += tuple((start + first, start + last) for first, last in more)
+
+
+# ---- sets and mappings that grow -----------------------------------------------------------------
+
+RATIO = 8  # a layer has at least so many times as many items as the next, smaller one
+
+
+class WordSearch:
+    """A set of words, to be found in texts. It never changes; `with_words` makes another one.
+
+    It consists of a few tries, each much smaller than the one before, and a bigger set shares the
+    big ones. So one word more costs little, whatever the number of words.
+
+    >>> search = WordSearch(["ab", "abcd"])
+    >>> search.find("abcx abcd"), search.with_words(["cx"]).find("abcx")
+    ([(0, 2), (5, 9)], [(0, 2), (2, 4)])
+    """
+
+    __slots__ = ("tries",)
+
+    def __init__(self, words: Iterable[str] = ()) -> None:
+        words = dict.fromkeys(filter(None, words))
+        self.tries: tuple[WordTrie, ...] = (WordTrie(words),) if words else ()
+
+    def with_words(self, words: Iterable[str]) -> WordSearch:
+        """Return the search for these words and more, none of which is there."""
+        new = [*dict.fromkeys(filter(None, words))]
         if not new:
-            return
-        for word in new:
-            self._tokens[word] = None
-            self.data.insert(word, self._end_mark(word))
-        self._changed()
-
-    def discard(self, word: str) -> None:
-        """Take one word out; one that is not there changes nothing. Costs O(its code points).
-
-        >>> trie = Trie(["ab", "abcd"])
-        >>> trie.discard("abcd")
-        >>> trie.data
-        {'a': {'b': {'': 1}}}
-        """
-        if word in self._tokens:
-            del self._tokens[word]
-            self.data.discard(word)
-            self._changed()
-
-    def __contains__(self, word: object) -> bool:
-        return word in self._tokens
-
-    def __len__(self) -> int:
-        return len(self._tokens)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({list(self._tokens)!r})"
+            return self
+        tries = [*self.tries]
+        while tries and len(tries[-1].words) < RATIO * len(new):
+            new += tries.pop().words
+        grown = WordSearch()
+        grown.tries = (*tries, WordTrie(new))
+        return grown
 
     def __reduce__(self) -> Any:
-        return type(self), (list(self._tokens),)
+        return WordSearch, ([word for trie in self.tries for word in trie.words],)
 
-    def split(self, text: str) -> list[str]:
-        """Cut `text` before and after every word found in it, leftmost-longest; the pieces join to
-        the text.
+    def may_stand_in(self, text: str) -> bool:
+        """Return whether a word may occur in a text; False is certain."""
+        return any(trie.may_stand_in(text) for trie in self.tries)
 
-        >>> Trie(["abcd", "bc", "b"]).split("abcx bcd")
-        ['a', 'bc', 'x ', 'bc', 'd']
-
-        Returns:
-            The pieces in order, none of them empty; `[]` for an empty text.
-        """
-        return self.cut_text(text, [offset for span in self.find(text) for offset in span])
-
-    def cut_text(self, text: str, offsets: list[int]) -> list[str]:
-        """Cut `text` at ascending offsets (code points); empty pieces are left out.
-
-        >>> Trie().cut_text("abcd", [0, 1, 3])
-        ['a', 'bc', 'd']
-        """
-        pieces: list[str] = []
-        start = 0
-        for end in (*offsets, len(text)):
-            if end > start:
-                pieces.append(text[start:end])
-                start = end
-        return pieces
-
-    def find(self, text: str) -> list[tuple[int, int]]:
-        """Where words occur in `text`: half-open spans of code points, leftmost-longest, in order,
-        disjoint.
-
-        >>> Trie(["ab", "abcd"]).find("abcx abcd")
-        [(0, 2), (5, 9)]
-        """
-        return list(self.scan(text))
-
-    def scan(self, text: str, position: int = 0) -> Iterator[tuple[int, int]]:
-        """The spans of `find` one after the other, in the text from a position on."""
-        root = self.data
-        search = self._start_pattern().search
-        length = len(text)
-        while position < length:
-            # At the root nothing is pending: let the regular expression find the next character
-            # that begins a word.
-            first = search(text, position)
-            if first is None:
-                return
-            start = first.start()
-            position = start + 1
-            node: TrieNode = root[first.group()]
-            while node is not root:
-                child = node.get(text[position]) if position < length else None
-                if child is not None:
-                    node = child
-                    position += 1
-                    continue
-                # The pops cover the front of the path that began at `start`; the rest of it is the
-                # target's path.
-                target, pops = self._link(node)
-                for first_place, last_place in pops:
-                    yield start + first_place, start + last_place
-                node, start = target, start + node.depth - target.depth
-
-    def _link(self, node: TrieNode) -> _Link:
-        """The failure link of `node`: the node that its path's rest leads to, and its pops."""
-        generation = self._generation
-        link: tuple[int, _Link] | None = node.link
-        if link is not None and link[0] == generation:
-            return link[1]
-        # parents first, so that nothing recurses along the path
-        for step in node.path_to(self.data):
-            if step.link is None or step.link[0] != generation:
-                step.link = (generation, self._work_out_link(step))
-        found: _Link = node.link[1]
-        return found
-
-    def _work_out_link(self, node: TrieNode) -> _Link:
-        root = self.data
-        if self._settles(node):
-            return root, ((0, node.depth),)
-        above = node.parent
-        assert above is not None  # the root never fails
-        # Begin at the target of the parent's link; follow links until a node has a child for this
-        # node's character.
-        rest, pops = (root, ()) if above is root else self._link(above)
-        while True:
-            child = rest.get(node.char)
-            if child is not None and child is not node:
-                return child, pops
-            if rest is root:
-                return root, pops  # the character begins no word: it stays text
-            start = above.depth - rest.depth
-            rest, more = self._link(rest)
-            pops = pops + tuple((start + first, start + last) for first, last in more)
-
-    def _end_mark(self, word: str) -> int:
-        """The value that marks the end of `word` in `data`."""
-        return 1
-
-    def _settles(self, node: TrieNode) -> bool:
-        """Whether a walk that fails at `node` takes the word there: always, for the longest."""
-        return END in node
-
-    def _start_pattern(self) -> re.Pattern[str]:
-        generation = self._generation
-        kept = self._starts
-        if kept is None or kept[0] != generation:
-            chars = "".join(map(re.escape, self.data))
-            kept = self._starts = generation, re.compile(f"[{chars}]" if chars else r"(?!)")
-        return kept[1]
-
-    def _changed(self) -> None:
-        self._generation += 1
+    def find(self, text: str) -> list[Span]:
+        """Return where words occur: half-open spans of code points, in order, disjoint."""
+        tries = [(trie, starts) for trie in self.tries if (starts := trie.starts(text))]
+        if len(tries) == 1:
+            trie, starts = tries[0]
+            return [*trie.find(text, starts)]
+        return [*_merged(tries, text)] if tries else []
 
 
-# ---- immutable mappings and sets of words that are extended one by one ---------------------------
+def _merged(tries: list[tuple[WordTrie, list[Start]]], text: str) -> Iterator[Span]:
+    """Yield the leftmost-longest of the next matches of several tries, again and again."""
+    scans = [trie.find(text, starts) for trie, starts in tries]
+    heads = [next(scan, None) for scan in scans]
+    position = 0
+    while True:
+        for number, head in enumerate(heads):
+            while head is not None and head[0] < position:
+                # What the trie found begins within the match taken: it looks again behind that.
+                trie, starts = tries[number]
+                scans[number] = trie.find(text, starts, position)
+                head = heads[number] = next(scans[number], None)
+        best = min(filter(None, heads), key=lambda span: (span[0], -span[1]), default=None)
+        if best is None:
+            return
+        yield best
+        position = best[1]
+
+
+def without_hidden(words: Iterable[str]) -> list[str]:
+    """Return the words but those that begin with a word earlier in the list.
+
+    If several words begin at one place of a text and the first of the list counts, these never do;
+    and of the others the longest is the first.
+
+    >>> without_hidden(["ab", "abc", "b", "bc", "bcd"]), without_hidden(["abc", "ab"])
+    (['ab', 'b'], ['abc', 'ab'])
+    """
+    words = [*dict.fromkeys(words)]
+    ranks = {word: rank for rank, word in enumerate(words)}
+    hidden: set[str] = set()
+    prefixes: list[tuple[str, int]] = []  # of the word before, each with the lowest rank so far
+    for word in sorted(ranks):
+        while prefixes and not word.startswith(prefixes[-1][0]):
+            prefixes.pop()
+        lowest = prefixes[-1][1] if prefixes else ranks[word]
+        if lowest < ranks[word]:
+            hidden.add(word)
+        prefixes.append((word, min(lowest, ranks[word])))
+    return [word for word in words if word not in hidden]
+
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
-RATIO = 8  # a layer has at least so many times as many items as the next, smaller layer
-
 
 class Layers(Mapping[_Key, _Value]):
-    """A read-only mapping; the cost of `with_items` depends on the number of new items, not of all.
-
-    Each layer is at least `RATIO` times as big as the next, so there are few layers, and an item is
-    copied O(log n) times while n others are added.
+    """A read-only mapping; the cost of `with_items` depends on the number of new items only.
 
     Args:
-        items: the items to begin with; the mapping is used without a copy and must not be changed
-            afterwards.
+        items: the items to begin with; the dict is used without a copy and must not be changed.
 
     >>> before = Layers({"a": 1, "b": 2})
     >>> after = before.with_items({"c": 3, "a": 4})
@@ -332,7 +339,7 @@ class Layers(Mapping[_Key, _Value]):
         self._flat: dict[_Key, _Value] | None = items
 
     def with_items(self, items: Mapping[_Key, _Value]) -> Layers[_Key, _Value]:
-        """These items and more; one that is there takes the new value and keeps its place."""
+        """Return these items and more; one that is there keeps its place."""
         if not items:
             return self
         known: set[_Key] = set()
@@ -349,7 +356,7 @@ class Layers(Mapping[_Key, _Value]):
         return grown
 
     def flat(self) -> dict[_Key, _Value]:
-        """All items as one dict in the order of adding, made once. It must not be changed."""
+        """Return all items as one dict in the order of adding, made once; do not change it."""
         flat = self._flat
         if flat is None:
             flat = dict(self._layers[0])
@@ -365,34 +372,17 @@ class Layers(Mapping[_Key, _Value]):
         raise KeyError(key)
 
     def get(self, key: _Key, default: _Value | None = None) -> _Value | None:  # type: ignore[override]
-        """The value of a key, or `default`."""
-        if self._flat is not None:
-            return self._flat.get(key, default)
+        """Return the value of a key, or `default`."""
         for layer in reversed(self._layers):
             if key in layer:
                 return layer[key]
         return default
 
     def __contains__(self, key: object) -> bool:
-        for layer in self._layers:  # noqa: SIM110 -- half the time of any()
-            if key in layer:
-                return True
-        return False
-
-    def with_last(self, keys: Iterable[_Key]) -> dict[_Key, _Value]:
-        """The items, with those of some keys moved to the end in this order."""
-        items = dict(self.flat())
-        for key in keys:
-            if key in items:
-                items[key] = items.pop(key)
-        return items
-
-    def to_look_up(self, count: int) -> Mapping[_Key, _Value]:
-        """The same items, in the form that is the cheapest to look up so many keys in."""
-        return self.flat() if RATIO * count > self._length else self
+        return any(key in layer for layer in self._layers)
 
     def lacks(self, keys: Iterable[_Key]) -> bool:
-        """Whether none of the keys is there."""
+        """Return whether none of the keys is there."""
         return all(layer.keys().isdisjoint(keys) for layer in self._layers)
 
     def __iter__(self) -> Iterator[_Key]:
@@ -406,3 +396,127 @@ class Layers(Mapping[_Key, _Value]):
 
     def __reduce__(self) -> tuple[type[Layers[_Key, _Value]], tuple[dict[_Key, _Value]]]:
         return type(self), (self.flat(),)
+
+
+# ---- as Hugging Face has it ----------------------------------------------------------------------
+
+END = ""  # the key that marks the end of a word in `Trie.data`
+
+
+class Trie:
+    """A set of words that splits texts, with the methods of transformers' `Trie`.
+
+    Args:
+        *args: at most one iterable of words.
+
+    >>> trie = Trie()
+    >>> trie.split("[CLS] This is a extra_id_100")
+    ['[CLS] This is a extra_id_100']
+    >>> trie.update(["[CLS]", "extra_id_1", "extra_id_100"])
+    >>> trie.split("[CLS] This is a extra_id_100")
+    ['[CLS]', ' This is a ', 'extra_id_100']
+
+    A word of n code points is added in O(n), and a text is split in O(text). Unlike transformers'
+    trie, which goes on with matches that have already failed, the split is leftmost-longest on
+    every text: see `docs/hf_compatibility.md`.
+    """
+
+    def __init__(self, *args: Iterable[str]) -> None:
+        self._tokens: dict[str, None] = {}  # a set that keeps the order of adding
+        self._search: WordSearch | None = WordSearch()
+        self.update(*args)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The words as nested dicts from a character to what follows; `""` marks an end.
+
+        >>> Trie(["ab", "a"]).data
+        {'a': {'b': {'': 1}, '': 1}}
+        """
+        data: dict[str, Any] = {}
+        for word in self._tokens:
+            node = data
+            for char in word:
+                node = node.setdefault(char, {})
+            node[END] = 1
+        return data
+
+    def add(self, word: str) -> None:
+        """Add one word. An empty one is ignored, and a word that is there changes nothing."""
+        self.update((word,))
+
+    def update(self, *args: Iterable[str]) -> None:
+        """Add every word of the iterable.
+
+        Raises:
+            TypeError: more than one iterable is given, or something in it is not a string.
+        """
+        if len(args) > 1:
+            raise TypeError(f"Trie.update takes one iterable of words, {len(args)} given")
+        new = [word for words in args for word in words if word and word not in self._tokens]
+        for word in new:
+            if not isinstance(word, str):
+                raise TypeError(f"a trie holds strings, not {type(word).__name__}: {word!r}")
+        if self._search is not None:
+            self._search = self._search.with_words(new)
+        self._tokens.update(dict.fromkeys(new))
+
+    def discard(self, word: str) -> None:
+        """Take one word out; one that is not there changes nothing.
+
+        >>> trie = Trie(["ab", "abcd"])
+        >>> trie.discard("abcd")
+        >>> trie.data
+        {'a': {'b': {'': 1}}}
+        """
+        if word in self._tokens:
+            del self._tokens[word]
+            self._search = None
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._tokens
+
+    def __len__(self) -> int:
+        return len(self._tokens)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({list(self._tokens)!r})"
+
+    def __reduce__(self) -> Any:
+        return type(self), (list(self._tokens),)
+
+    def split(self, text: str) -> list[str]:
+        """Cut a text before and after every word in it, leftmost-longest.
+
+        >>> Trie(["abcd", "bc", "b"]).split("abcx bcd")
+        ['a', 'bc', 'x ', 'bc', 'd']
+
+        Returns:
+            The pieces in order, none of them empty; `[]` for an empty text.
+        """
+        return self.cut_text(text, [offset for span in self.find(text) for offset in span])
+
+    def cut_text(self, text: str, offsets: list[int]) -> list[str]:
+        """Cut a text at ascending offsets (code points); empty pieces are left out.
+
+        >>> Trie().cut_text("abcd", [0, 1, 3])
+        ['a', 'bc', 'd']
+        """
+        pieces: list[str] = []
+        start = 0
+        for end in (*offsets, len(text)):
+            if end > start:
+                pieces.append(text[start:end])
+                start = end
+        return pieces
+
+    def find(self, text: str) -> list[Span]:
+        """Return where words occur: half-open spans of code points, leftmost-longest, disjoint.
+
+        >>> Trie(["ab", "abcd"]).find("abcx abcd")
+        [(0, 2), (5, 9)]
+        """
+        search = self._search
+        if search is None:
+            search = self._search = WordSearch(self._tokens)
+        return search.find(text)

@@ -23,13 +23,14 @@ from trietok.files.json_files import read_json_object
 from trietok.files.tokenizer_json import read_tokenizer_json, truncation_and_padding_of
 from trietok.files.tokenizer_json_writer import slow_text, updated_text
 from trietok.inputs.template import BERT, RowPiece, Template, input_ids
-from trietok.text.alignment import Ids
-from trietok.text.basic_tokenizer import BasicTokenizer
+from trietok.text.added_search import SlowAddedTokens
+from trietok.text.aligned import Ids
+from trietok.text.cache import CacheInfo
 from trietok.text.changes import is_replaced
-from trietok.text.memory import CacheInfo
-from trietok.text.stages import Stages
+from trietok.text.pipeline import Pipeline, Settings
 from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import BERT_PREFIX, WordpieceTokenizer
+from trietok.text.words import BasicTokenizer
 from trietok.tokenizer.hooks import ROLE_HOOKS
 from trietok.tokenizer.moment import frozen
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
@@ -144,7 +145,7 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
                 raise InputError(f"cache_limit is a whole number of bytes from 0, not {value!r}")
             super().__setattr__(name, value)
 
-    def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
+    def _pipeline_of(self, table: TokenTable, *, live: bool, **how: Any) -> Pipeline | None:
         basic, wordpiece = (
             self.__dict__.get("basic_tokenizer"),
             self.__dict__.get("wordpiece_tokenizer"),
@@ -160,16 +161,21 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
             wordpiece, WordpieceTokenizer
         ):
             return None
-        unknown = str(table.roles["unk_token"])
-        return Stages(
+        assert table.vocabulary is not None
+        settings = Settings(
+            unknown_id=table.entries.get(str(table.roles["unk_token"])),
+            lowers=bool(getattr(self, "do_lower_case", False)),
+            whole=frozenset() if basic is None else frozenset(basic.never_split),
+        )
+        return Pipeline(
             basic,
             wordpiece,
-            table.entries,
+            table.vocabulary,
             table.added,
             table.special_tokens,
-            unknown_id=table.entries.get(unknown),
-            lowers=bool(getattr(self, "do_lower_case", False)),
-            whole=() if basic is None else basic.never_split,
+            settings,
+            live=live,
+            **how,
         )
 
     def _snapshot_of_wordpiece(self, wordpiece: Any, table: TokenTable) -> Any:
@@ -288,14 +294,13 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
         """
         state = frozen(self)
         table: TokenTable = state._table
-        lowered = (
-            table.added.lower_between(text, table.special_tokens)
-            if getattr(state, "do_lower_case", False)
-            else text
-        )
+        lowered = text
+        if isinstance(table.added, SlowAddedTokens) and getattr(state, "do_lower_case", False):
+            lowered = table.added.lower_between(text, table.special_tokens)
         if state.split_special_tokens:
             return lowered, [(lowered, False)] if lowered else []
-        return lowered, table.added.pieces(lowered)
+        parts = table.added.parts(lowered)
+        return lowered, [(lowered[start:end], content is not None) for start, end, content in parts]
 
     # ---- text to tokens to text ------------------------------------------------------------------
 

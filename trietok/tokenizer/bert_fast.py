@@ -37,14 +37,14 @@ from trietok.inputs.options import (
 from trietok.inputs.post_processors import PostProcessor, RobertaProcessing, template_processing_of
 from trietok.inputs.profiles import RUST
 from trietok.inputs.template import RowPiece, Template
-from trietok.text.added_search import AddedTokens
+from trietok.text.added_search import AddedTokens, FastAddedTokens
 from trietok.text.added_tokens import AddedToken
-from trietok.text.basic_tokenizer import STEPS, PipelineSplitter, RustBasicTokenizer
 from trietok.text.changes import is_replaced
 from trietok.text.decoding import joints_of
-from trietok.text.stages import Stages
+from trietok.text.pipeline import Pipeline, Settings
 from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import WordpieceTokenizer
+from trietok.text.words import STEPS, ComponentsTokenizer, RustBasicTokenizer
 from trietok.tokenizer import token_table as editing
 from trietok.tokenizer.bert import BertTokenizer, given
 from trietok.tokenizer.token_table import Token, TokenTable
@@ -184,10 +184,10 @@ class RustProfile(BertTokenizer):
                 options["strip_accents"],
             )
         switches = (self._file.normalizer or NO_NORMALIZER).switches
-        pipeline = self._file.pipeline()
-        if pipeline is None:
+        components = self._file.pipeline()
+        if components is None:
             return RustBasicTokenizer(*switches)
-        return PipelineSplitter(pipeline, *switches)
+        return ComponentsTokenizer(components, *switches)
 
     def _new_wordpiece_tokenizer(self, vocabulary: Vocabulary, unk_token: str) -> Any:
         if self._file is None:
@@ -200,7 +200,7 @@ class RustProfile(BertTokenizer):
         )
 
     def _no_added_tokens(self) -> AddedTokens:
-        return AddedTokens(basic=self._basic().snapshot())
+        return FastAddedTokens(basic=self._basic().snapshot())
 
     def _basic(self) -> RustBasicTokenizer:
         """The basic tokenizer; raises for one of another kind, or with methods that no call would
@@ -214,23 +214,28 @@ class RustProfile(BertTokenizer):
             raise _not_called(self, f"{', '.join(own)} of a basic_tokenizer")
         return basic
 
-    def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
+    def _pipeline_of(self, table: TokenTable, *, live: bool, **how: Any) -> Pipeline | None:
         basic, wordpiece = self._basic(), self.wordpiece_tokenizer
         if live and not isinstance(wordpiece, WordpieceTokenizer):
             raise _not_called(self, f"a wordpiece_tokenizer that is a {type(wordpiece).__name__}")
         if not live:
             basic, wordpiece = basic.snapshot(), self._snapshot_of_wordpiece(wordpiece, table)
+        assert table.vocabulary is not None
         processor = self.post_processor
-        trims = isinstance(processor, RobertaProcessing) and processor.trim_offsets
-        return Stages(
+        settings = Settings()  # WordPiece gives the unknown token itself
+        if isinstance(processor, RobertaProcessing):
+            settings = Settings(
+                trims_offsets=processor.trim_offsets, keeps_one_space=processor.add_prefix_space
+            )
+        return Pipeline(
             basic,
             wordpiece,
-            table.entries,
+            table.vocabulary,
             table.added,
             table.special_tokens,
-            unknown_id=None,  # WordPiece gives the unknown token itself
-            trims_offsets=trims,
-            keeps_one_space=isinstance(processor, RobertaProcessing) and processor.add_prefix_space,
+            settings,
+            live=live,
+            **how,
         )
 
     def set_truncation_and_padding(
@@ -515,7 +520,7 @@ class RustProfile(BertTokenizer):
         if tokens is None:
             tokens = self._converted(table, ids, False)
         if skip_special_tokens:
-            special = table.added.contents_special.flat()
+            special = table.added.once_special.flat()
             tokens = [token for token in tokens if token not in special]
         text: str = state._decoded(tokens)
         return text

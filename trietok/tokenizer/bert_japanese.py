@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputError, InputTypeError, NotSupportedError
-from trietok.text.basic_tokenizer import BasicTokenizer
-from trietok.text.characters import normalize
-from trietok.text.japanese import CharacterTokenizer, JapaneseStages, MecabTokenizer
-from trietok.text.stages import Stages
+from trietok.text.japanese import CharacterTokenizer, JapanesePipeline, MecabTokenizer
+from trietok.text.pipeline import Pipeline, Settings
+from trietok.text.unicode import normalize
 from trietok.text.wordpiece import WordpieceTokenizer
+from trietok.text.words import BasicTokenizer
 from trietok.tokenizer.bert import BertTokenizer, given
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.token_table import Token, TokenTable
@@ -202,7 +202,7 @@ class BertJapaneseTokenizer(BertTokenizer):
 
     # ---- text to tokens --------------------------------------------------------------------------
 
-    def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
+    def _pipeline_of(self, table: TokenTable, *, live: bool, **how: Any) -> Pipeline | None:
         subword = self.__dict__.get("subword_tokenizer")
         word = self.__dict__.get("word_tokenizer") if self.do_word_tokenize else None
         if not isinstance(subword, (WordpieceTokenizer, CharacterTokenizer)):
@@ -216,24 +216,30 @@ class BertJapaneseTokenizer(BertTokenizer):
             )
         characters = subword if isinstance(subword, CharacterTokenizer) else None
         wordpiece = subword if isinstance(subword, WordpieceTokenizer) else None
-        unknown = str(table.roles["unk_token"])
-        stages = (
+        assert table.vocabulary is not None
+        parts = (
             word if isinstance(word, BasicTokenizer) else None,
             wordpiece or WordpieceTokenizer(table.entries, subword.unk_token),
-            table.entries,
+            table.vocabulary,
             table.added,
             table.special_tokens,
+            # Words that are never split are still split into subwords: none is whole.
+            Settings(
+                unknown_id=table.entries.get(str(table.roles["unk_token"])),
+                lowers=bool(self.lower_case),
+            ),
         )
-        # Words that are never split at punctuation are still split into subwords: none is whole.
-        options: dict[str, Any] = {
-            "unknown_id": table.entries.get(unknown),
-            "lowers": bool(self.lower_case),
-        }
-        if stages[0] is not None and wordpiece is not None and self.do_subword_tokenize:
-            return Stages(*stages, **options)  # whose ids can be cached by chunk
-        options["analyzer"] = word if isinstance(word, MecabTokenizer) else None
-        return JapaneseStages(
-            *stages, characters=characters, splits=bool(self.do_subword_tokenize), **options
+        if parts[0] is not None and wordpiece is not None and self.do_subword_tokenize:
+            return Pipeline(*parts, live=live, **how)
+        analyzer = word if isinstance(word, MecabTokenizer) else None
+        splits = bool(self.do_subword_tokenize)
+        return JapanesePipeline(
+            *parts,
+            analyzer=analyzer,
+            characters=characters,
+            splits=splits,
+            live=live,
+            **how,
         )
 
     def _tokenize(self, text: str, split_special_tokens: bool = False, **kwargs: Any) -> list[str]:

@@ -24,9 +24,9 @@ from trietok.inputs.profiles import SLOW
 from trietok.inputs.template import RowPiece, require_ids
 from trietok.inputs.tensors import tensor_type_of, to_python, to_tensor
 from trietok.inputs.truncation import TruncationStrategy, check_room
-from trietok.text.alignment import Ids
+from trietok.text.aligned import Ids
 from trietok.text.changes import is_replaced
-from trietok.text.text_encoder import TextEncoder
+from trietok.text.pipeline import Pipeline
 from trietok.tokenizer.hooks import (
     INPUT_HOOKS,
     ROLE_HOOKS,
@@ -131,7 +131,7 @@ class OfOneState:
         )
 
     def encode_item(
-        self, encoder: TextEncoder, text: Any, text_pair: Any, options: CallOptions
+        self, encoder: Pipeline, text: Any, text_pair: Any, options: CallOptions
     ) -> BatchEncoding:
         """What `encode_plus` returns for one text or pair, by `prepare_for_model`."""
         _strategies(self, options.of_ints())  # raises for invalid options before the text is read
@@ -144,7 +144,7 @@ class OfOneState:
         texts = (text,) if text_pair is None else (text, text_pair)
         return _with_details(self, encoding, encoder, [texts], options, one=True)
 
-    def encode_batch(self, encoder: TextEncoder, items: Any, options: CallOptions) -> BatchEncoding:
+    def encode_batch(self, encoder: Pipeline, items: Any, options: CallOptions) -> BatchEncoding:
         """What `batch_encode_plus` returns: `prepare_for_model` for each item, `pad` for all."""
         options = options.of_ints()
         strategies = _strategies(self, options)
@@ -250,7 +250,7 @@ def _without_none(tokenizer: OfOneState, ids: Ids) -> Ids:
 def _with_details(
     tokenizer: OfOneState,
     encoding: BatchEncoding,
-    encoder: TextEncoder,
+    encoder: Pipeline,
     texts: list[tuple[Any, ...]],
     options: CallOptions,
     one: bool,

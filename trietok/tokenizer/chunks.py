@@ -16,9 +16,8 @@ from typing import Any, Literal, NamedTuple
 
 from trietok.errors import InputError
 from trietok.inputs.options import LARGE_INTEGER, as_int
-from trietok.text.alignment import Span
-from trietok.text.characters import is_chinese_char, is_punctuation, is_whitespace
-from trietok.text.chunk_encoder import CHINESE_PUNCTUATION
+from trietok.text.aligned import Span
+from trietok.text.unicode import is_chinese_char, is_punctuation, is_whitespace
 
 SpansOfText = Callable[[str], list[Span]]
 CutPlace = Literal["word", "sentence"] | None  # where a text is cut; None: between any two tokens
@@ -32,6 +31,7 @@ _LEVELS: dict[CutPlace, tuple[int, ...]] = {
 }
 _LINE_ENDS = frozenset("\n\r\u2028\u2029")
 _SENTENCE_ENDS = frozenset(".!?…")  # where whitespace follows
+_CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？〜“”‘’…—·"
 _CHINESE_SENTENCE_ENDS = frozenset("。！？｡")
 _OPENING, _CLOSING = frozenset(("Ps", "Pi")), frozenset(("Pe", "Pf"))  # categories
 # read beyond what a chunk may hold: a word or an added token that the end of a block cuts has less
@@ -119,7 +119,7 @@ class _Block:
         if (
             is_chinese_char(ord(before))
             or is_chinese_char(ord(after))
-            or before in CHINESE_PUNCTUATION
+            or before in _CHINESE_PUNCTUATION
         ):
             return _AT_WORD
         return _AT_SIGN if is_punctuation(before) or is_punctuation(after) else _WITHIN_WORD

@@ -31,7 +31,7 @@ from trietok.inputs.options import (
 )
 from trietok.inputs.quick_plan import QuickPlan
 from trietok.inputs.tensors import FlatIds, Tensors, TensorType, flat_ids
-from trietok.text.stages import require_text
+from trietok.text.pipeline import require_text
 from trietok.tokenizer.chunks import chunker
 from trietok.tokenizer.state import TokenizerState
 from trietok.typing_compat import Unpack
@@ -130,7 +130,7 @@ class EncodingMixin(TokenizerState):
             moment = self._moment
             if moment.mark is not moment.version.mark or moment.basic.never_split:
                 moment = self._now()
-            if moment.chunk_ids is not None:
+            if moment.default_plan is not None:
                 if (
                     add_special_tokens is True
                     and padding is False
@@ -142,11 +142,8 @@ class EncodingMixin(TokenizerState):
                     kernel = moment.encoder.kernel
                     if kernel is not None:
                         ids = kernel.ids(text, moment.front, moment.back)
-                    elif len(text) > moment.longest_quick:
-                        ids = moment.encoder.ids_between(moment.front, text, moment.back)
                     else:
-                        chunks = chain.from_iterable(map(moment.chunk_ids, text.split(" ")))
-                        ids = [*moment.front, *chunks, *moment.back]
+                        ids = moment.encoder.ids_between(moment.front, text, moment.back)
                     if len(ids) > moment.limit:
                         warn_of_length(moment.builder, len(ids))
                     return ids

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from trietok.errors import InputTypeError
 from trietok.text.added_tokens import AddedToken
-from trietok.text.basic_tokenizer import RustBasicTokenizer
+from trietok.text.words import RustBasicTokenizer
 
 FORMAT = "trietok-1"  # the number changes if the same tokenizer gets another fingerprint
 
@@ -187,16 +187,16 @@ def _settings(tokenizer: Any) -> dict[str, Any]:
         settings["do_basic_tokenize"] = basic is not None
     if basic is not None:
         lower, strip = bool(basic.do_lower_case), basic.strip_accents
-        pipeline = getattr(basic, "pipeline", None)
-        kind = type(basic) if pipeline is None or not pipeline.is_berts else RustBasicTokenizer
+        components = getattr(basic, "components", None)
+        kind = type(basic) if components is None or not components.is_berts else RustBasicTokenizer
         settings["basic_tokenizer"] = kind.__name__
         if lower != settings["do_lower_case"]:  # the two can differ only in a user's subclass
             settings["basic_tokenizer.do_lower_case"] = lower
         settings["strip_accents"] = lower if strip is None else bool(strip)
         settings["never_split"] = sorted(basic.never_split)
         settings.update((name, bool(getattr(basic, name))) for name in _BASIC_SETTINGS)
-        if pipeline is not None and not pipeline.is_berts:
-            settings["components"] = as_from_json(pipeline.said)
+        if components is not None and not components.is_berts:
+            settings["components"] = as_from_json(components.said)
         # in the fast profile, where the template does not follow the roles
         if hasattr(basic, "clean_text"):
             settings["clean_text"] = bool(basic.clean_text)

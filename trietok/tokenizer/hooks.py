@@ -13,11 +13,12 @@ from trietok.errors import NotSupportedError
 from trietok.inputs.options import (
     reject_unknown,
 )
-from trietok.text.alignment import Span
-from trietok.text.basic_tokenizer import STEPS
+from trietok.text.aligned import UNWATCHED, Span, Watch
+from trietok.text.cache import CacheInfo
 from trietok.text.changes import Changeable, is_replaced
-from trietok.text.stages import Located, Stages, require_text
-from trietok.text.text_encoder import TextEncoder
+from trietok.text.pipeline import Located, Pipeline, Settings, require_text
+from trietok.text.vocabulary import Vocabulary
+from trietok.text.words import STEPS
 from trietok.tokenizer.token_table import SPECIAL_HOOKS, TokenTable
 
 # HuggingFace's methods that a user may replace; `HookEncoder` and `OfOneState` call them then. From
@@ -70,16 +71,20 @@ STAGE_HOOKS = (
 _KNOWN = frozenset({"split_special_tokens", "is_split_into_words"})
 
 
-class HookEncoder(TextEncoder):
+class HookEncoder(Pipeline):
     """Encodes texts by the methods of a tokenizer, in the order in which transformers calls
     them.
     """
+
+    kernel = None
+    may_have_kernel = False
+    caches = False
 
     def __init__(
         self,
         tokenizer: Any,
         table: TokenTable,
-        stages: Stages | None,
+        stages: Pipeline | None,
         as_text: bool,
         options: Mapping[str, Any] | None = None,
     ) -> None:
@@ -124,7 +129,7 @@ class HookEncoder(TextEncoder):
             return tokenizer.convert_tokens_to_ids(tokens)  # type: ignore[no-any-return]
         return tokenizer._ids_of(self._table_now(), tokens)  # type: ignore[no-any-return]
 
-    def ids(self, text: str) -> list[int]:
+    def ids_in_python(self, text: str) -> list[int]:
         """The ids of `text`, by `tokenize` and `convert_tokens_to_ids`."""
         if self._tokenizer.profile == "fast":
             stages, text = self._prepared_stages(text)
@@ -143,7 +148,7 @@ class HookEncoder(TextEncoder):
         stages, text = self._prepared_stages(text, self._tokenizer.profile == "slow")
         return stages.tokens(text)
 
-    def _prepared_stages(self, text: str, by_methods: bool = False) -> tuple[Stages, str]:
+    def _prepared_stages(self, text: str, by_methods: bool = False) -> tuple[Pipeline, str]:
         """The stages for these options, and the text as `prepare_for_tokenization` leaves it.
 
         Raises for keywords that nobody takes.
@@ -158,7 +163,7 @@ class HookEncoder(TextEncoder):
 
     # ---- where tokens came from ------------------------------------------------------------------
 
-    def locate(self, text: str) -> Located:
+    def locate(self, text: str, watch: Watch = UNWATCHED) -> Located:
         """The tokens of `text` with their spans, if the methods give the same tokens as the
         stages.
         """
@@ -179,7 +184,7 @@ class HookEncoder(TextEncoder):
             )
         return located
 
-    def words(self, text: str) -> Iterator[tuple[str, list[str], Span]]:
+    def words_between(self, text: str) -> Iterator[tuple[str, list[str], Span]]:
         self.locate(text)  # refuses methods whose tokens are not those of the stages
         stages, prepared = self._prepared_stages(text)
         return stages.words_between(prepared)
@@ -187,7 +192,22 @@ class HookEncoder(TextEncoder):
     def spans(self, text: str, count: int = -1) -> list[Span]:
         return self.locate(text).spans
 
-    def stages_for(self, text: str) -> tuple[Stages, str]:
+    def chunks(self, text: str) -> list[str]:
+        return [text]
+
+    def cut_characters(self) -> None:
+        return None
+
+    def as_text(self) -> Pipeline:
+        raise NotImplementedError  # `_prepared_stages` decides it
+
+    def info(self, limit: int) -> CacheInfo:
+        return CacheInfo(0, 0, 0, limit, 0)
+
+    def forget(self) -> None:
+        """There is nothing to forget."""
+
+    def stages_for(self, text: str) -> tuple[Pipeline, str]:
         """The stages that give the tokens of `text`, and the text that they are given."""
         self.locate(text)
         stages, prepared = self._prepared_stages(text)
@@ -198,7 +218,7 @@ class HookEncoder(TextEncoder):
         )
 
 
-class StagesByMethods(Stages):
+class StagesByMethods(Pipeline):
     """The stages of a class of the slow profile whose `_tokenize` makes tokens of what lies between
     added tokens.
     """
@@ -208,7 +228,9 @@ class StagesByMethods(Stages):
             bool(getattr(tokenizer, "do_lower_case", False)),
             tokenizer._special_in(table),
         )
-        super().__init__(None, NO_STAGE, {}, table.added, special, unknown_id=None, lowers=lowers)
+        nothing = table.vocabulary or Vocabulary(["[UNK]"])
+        settings = Settings(lowers=lowers)
+        super().__init__(None, NO_STAGE, nothing, table.added, special, settings, live=True)
         self._tokenizer = tokenizer
 
     def words_of(self, part: str) -> list[str]:

@@ -27,7 +27,7 @@ from trietok.inputs.pad import pad, pad_one
 from trietok.inputs.template import BERT, Template
 from trietok.inputs.tensors import Tensors
 from trietok.inputs.truncation import TruncationStrategy, truncate
-from trietok.text.alignment import Ids
+from trietok.text.aligned import Ids
 from trietok.text.changes import is_replaced
 from trietok.tokenizer.hooks import INPUT_HOOKS, PAD_HOOKS
 from trietok.tokenizer.moment import frozen

@@ -24,9 +24,7 @@ from trietok.inputs.profiles import SLOW
 from trietok.inputs.quick_plan import QuickPlan
 from trietok.inputs.tensors import FlatIds
 from trietok.text.changes import Changeable, Version, is_replaced
-from trietok.text.chunk_encoder import ChunkEncoder
-from trietok.text.stages import Stages
-from trietok.text.text_encoder import TextEncoder
+from trietok.text.pipeline import Pipeline
 from trietok.tokenizer.by_methods import OfOneState, pieces_by_methods
 from trietok.tokenizer.hooks import (
     CALL_HOOKS,
@@ -67,10 +65,8 @@ class Moment:
         is_plain: whether neither `calls_methods` nor `builds_by_methods` is true.
         default_plan: the plan of a call for a text alone without options; None if calls do not go
             by it.
-        chunk_ids, longest_quick, front, back, limit: what `encode` needs for such a text: the
-            function from a chunk to its ids, up to how many code points a text is that goes by
-            chunks, the special tokens around, and the number of ids above which a warning is
-            logged; `chunk_ids` is None if calls do not go by `default_plan`.
+        front, back, limit: what `encode` needs for such a text: the special tokens around, and the
+            number of ids above which a warning is logged.
     """
 
     def __init__(self, tokenizer: Any, before: Moment) -> None:
@@ -133,7 +129,7 @@ class Moment:
             and before._rests_on == self._rests_on
             and not self.goes_by_methods
         ):
-            self.encoder: TextEncoder = before.encoder
+            self.encoder: Pipeline = before.encoder
         else:
             self.encoder = self._new_encoder(tokenizer, has_foreign_stage, before.encoder)
         self.calls_methods = is_replaced(tokenizer, CALL_HOOKS)
@@ -168,22 +164,18 @@ class Moment:
 
     def _set_quick_way(self) -> None:
         """What `encode` needs for a text alone, where a default plan gives its ids."""
-        self.chunk_ids = None  # these are for `encode`
         self.default_plan: QuickPlan | None = None
         limited = isinstance(self._state.model_max_length, (int, float))  # else a call says so
         if (
             limited
             and self.is_plain
             and self.call_encoder is self.encoder
-            and isinstance(self.encoder, ChunkEncoder)
+            and not isinstance(self.encoder, HookEncoder)
+            and self.encoder.caches
         ):
             plan = self.builder.plan(DEFAULTS)
             if isinstance(plan, QuickPlan):
                 self.default_plan = plan
-                self.chunk_ids = self.encoder.chunk_ids
-                # A longer text gains nothing by its chunks, and may be worth a kernel; and terms
-                # reach across them.
-                self.longest_quick = 1000 if self.encoder.terms is None else -1
                 self.front, self.back, self.limit = plan.front, plan.back, plan.limit
                 # Typed: of equal arguments of other types, such as 1 and True, some are errors.
                 self._quick_plan = lru_cache(MOST_PLANS, typed=True)(
@@ -309,21 +301,22 @@ class Moment:
         return InputBuilder(settings, *pieces, warn_once=tokenizer.warn_once)
 
     def _new_encoder(
-        self, tokenizer: Any, has_foreign_stage: bool, before: TextEncoder | None
-    ) -> TextEncoder:
+        self, tokenizer: Any, has_foreign_stage: bool, before: Pipeline | None
+    ) -> Pipeline:
         state = self._state
-        stages = state._stages_of(self.table, has_foreign_stage)
-        if self.goes_by_methods or stages is None:
-            by_hooks: type[HookEncoder] = tokenizer._hook_encoder_class
-            return by_hooks(tokenizer, self.table, stages, self._split_special_tokens)
-        if has_foreign_stage or not stages.go_by_chunks:
-            return TextEncoder(stages)
-        assert self.table.vocabulary is not None  # stages have one
         words = self.table.pieces_mark, self.table.special_set, self._rests_on[1:]
-        earlier = (
-            before if isinstance(before, ChunkEncoder) and before.words_are_of == words else None
+        pipeline = state._pipeline_of(
+            self.table,
+            cache_limit=state.cache_limit,
+            live=has_foreign_stage,
+            depends_on=words,
+            earlier=None if isinstance(before, HookEncoder) else before,
         )
-        return ChunkEncoder(stages, self.table.vocabulary, state.cache_limit, words, earlier)
+        if self.goes_by_methods or pipeline is None:
+            by_hooks: type[HookEncoder] = tokenizer._hook_encoder_class
+            return by_hooks(tokenizer, self.table, pipeline, self._split_special_tokens)
+        made: Pipeline = pipeline
+        return made
 
     def __reduce__(self) -> Any:
         return _Never, ()  # a copy of the tokenizer makes a moment of its own
@@ -333,7 +326,7 @@ class Moment:
         options: Mapping[str, Any],
         is_split_into_words: bool = False,
         known: Sequence[str] = OF_CALLS,
-    ) -> TextEncoder:
+    ) -> Pipeline:
         """The encoder for a call with keywords that concern its texts; an error looks for those
         meant in `known`.
         """
@@ -349,14 +342,14 @@ class Moment:
 
     def stages_for(
         self, options: Mapping[str, Any], is_split_into_words: bool
-    ) -> Callable[[str], tuple[Stages, str]]:
+    ) -> Callable[[str], tuple[Pipeline, str]]:
         """A function that gives the stages of a text, and the text that they are given; see
         `encoder_for`.
         """
         encoder = self.encoder_for(options, is_split_into_words)
         if isinstance(encoder, HookEncoder):
             return encoder.stages_for
-        return lambda text: (encoder.stages, text)
+        return lambda text: (encoder, text)
 
 
 def _quick_plan(builder: InputBuilder, *options: Any) -> QuickPlan | None:

@@ -17,7 +17,7 @@ from trietok.inputs.options import Padding, Truncation
 from trietok.inputs.template import Template
 from trietok.inputs.tensors import Tensors
 from trietok.text.added_tokens import AddedToken
-from trietok.text.alignment import Ids
+from trietok.text.aligned import Ids
 from trietok.tokenizer.bert import BertTokenizer, given
 from trietok.tokenizer.token_table import Token
 

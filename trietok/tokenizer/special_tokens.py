@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from trietok.errors import NotSupportedError, OptionError, SpecialTokenError
 from trietok.files.formats import ADDITIONAL
 from trietok.forks import under_way
-from trietok.text.added_search import AddedTokens
+from trietok.text.added_search import AddedTokens, SlowAddedTokens
 from trietok.text.added_tokens import AddedToken
 from trietok.text.changes import ChangeableType, Version, is_ours, is_replaced
 from trietok.tokenizer.roles import Roles, checked_role, role_of
@@ -199,7 +199,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
 
     def _no_added_tokens(self) -> AddedTokens:
         """The added tokens of a tokenizer that has none yet."""
-        return AddedTokens()
+        return SlowAddedTokens()
 
     @property
     def _table(self) -> TokenTable:

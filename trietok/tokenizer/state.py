@@ -23,10 +23,9 @@ from trietok.inputs.builder import InputBuilder
 from trietok.inputs.options import VERY_LARGE_INTEGER, Side
 from trietok.inputs.profiles import SLOW, Profile
 from trietok.text.added_tokens import AddedToken
+from trietok.text.cache import CACHE_LIMIT
 from trietok.text.changes import is_replaced
-from trietok.text.memory import MEMORY_LIMIT
-from trietok.text.stages import Stages
-from trietok.text.text_encoder import TextEncoder
+from trietok.text.pipeline import Pipeline
 from trietok.tokenizer import token_table as editing
 from trietok.tokenizer.hooks import HookEncoder
 from trietok.tokenizer.moment import NEVER, Derived, Moment
@@ -57,7 +56,7 @@ class TokenizerState(SpecialTokensMixin):
     profile: Profile = (
         "slow"  # whose ids it gives: those of transformers' Python tokenizers, or of its Rust ones
     )
-    cache_limit: int = MEMORY_LIMIT
+    cache_limit: int = CACHE_LIMIT
     _hook_encoder_class: type[HookEncoder] = HookEncoder
     # what makes words, and what makes subwords
     _stage_names = (
@@ -207,11 +206,11 @@ class TokenizerState(SpecialTokensMixin):
             " () there if it has no file"
         )
 
-    def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
-        """The stages that texts go through now; None for a class that defines `_tokenize` only.
+    def _pipeline_of(self, table: TokenTable, *, live: bool, **how: Any) -> Pipeline | None:
+        """What texts go through now; None for a class that defines `_tokenize` only.
 
         `live`: use the basic and WordPiece tokenizer themselves, since a user has replaced methods
-        of theirs.
+        of theirs. `how` are keywords of `Pipeline`.
         """
         return None
 
@@ -274,7 +273,7 @@ class TokenizerState(SpecialTokensMixin):
         return self._changes.holding()
 
     @property
-    def text_encoder(self) -> TextEncoder:
+    def text_encoder(self) -> Pipeline:
         """The current encoder: texts to ids, tokens and spans, without special tokens around. It
         never changes.
 

@@ -21,13 +21,11 @@ from trietok.errors import (
     VocabularyError,
     one_column,
 )
-from trietok.forks import ForkableLock
 from trietok.inputs.post_processors import bare_pieces
+from trietok.locks import ForkSafeLock
 from trietok.text.added_search import AddedTokens
 from trietok.text.added_tokens import AddedToken
 from trietok.text.changes import Version, cached_property
-from trietok.text.kernel.choosing import prepare_searches
-from trietok.text.memory import Known
 from trietok.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -149,21 +147,28 @@ class TokenTable:
         return pieces(False), pieces(True)
 
     @cached_property
-    def known_tokens(self) -> Known[int, str]:
-        """The token of each id that was looked up; `NotOne` is raised for an id that has none."""
+    def known_tokens(self) -> _TokenOf:
+        """The token of each id that was looked up; a KeyError for an id that has none."""
         assert self.vocabulary is not None
-        added, lines = self.added.decoder, self.vocabulary.ids_to_tokens
-
-        def token_of(token_id: int) -> str | None:
-            token = added.get(token_id)
-            return lines.get(token_id) if token is None else token.content
-
-        return Known(token_of)
+        return _TokenOf(self.added.decoder, self.vocabulary.ids_to_tokens)
 
     def known_id(self, token: str) -> int | None:
         """The id of a token, or None."""
         token_id = self.added.encoder.get(token)
         return self.entries.get(token) if token_id is None else token_id
+
+
+class _TokenOf(dict[int, str]):
+    """The token of each id that was looked up."""
+
+    def __init__(self, added: Mapping[int, AddedToken], lines: Mapping[int, str]) -> None:
+        super().__init__()
+        self._added, self._lines = added, lines
+
+    def __missing__(self, token_id: int) -> str:
+        token = self._added.get(token_id)
+        content = self[token_id] = self._lines[token_id] if token is None else token.content
+        return content
 
 
 class CurrentTable:
@@ -177,7 +182,7 @@ class CurrentTable:
     def __init__(self, table: TokenTable, version: Version) -> None:
         self.committed = table
         self._version = version
-        self._lock = ForkableLock()
+        self._lock = ForkSafeLock(self._after_fork)
         self.changer: int | None = None
         self._draft = table
         self._at_commit: list[Callable[[], None]] = []
@@ -205,7 +210,7 @@ class CurrentTable:
         The draft becomes the current table when the outermost block ends, and is discarded if an
         error leaves that block.
         """
-        with self._lock.held(self._after_fork):
+        with self._lock:
             if self.changer is not None:  # a block within a change that this thread is making
                 yield
                 return
@@ -227,7 +232,6 @@ class CurrentTable:
     def _settle(self) -> None:
         for step in self._at_commit:
             step()
-        prepare_searches(self.committed.added.searches)
         self._version.bump()
 
     def _after_fork(self) -> None:
@@ -242,7 +246,7 @@ class CurrentTable:
     @contextmanager
     def holding(self) -> Iterator[None]:
         """A context for reading more than the table: changes wait until it ends."""
-        with self._lock.held(self._after_fork):
+        with self._lock:
             yield
 
     def __reduce__(self) -> Any:
@@ -285,7 +289,7 @@ def plan_adding(table: TokenTable, asked: Asked) -> Adding:
     ids: dict[str, int] = {}  # of the contents of this call
     newly_special: dict[str, AddedToken] = {}
     first_new = next_id
-    there = added.encoder.to_look_up(len(new_tokens))
+    there = added.encoder
     for given in new_tokens:
         if isinstance(given, str) and (given in there or given in ids):
             continue  # a plain string has no flags, so those of the known token stay
@@ -362,7 +366,7 @@ def plan_listing(table: TokenTable, asked: Asked) -> Adding:
     none is lower-cased.
     """
     new_tokens, special_tokens, _, known_ids, next_id, check = asked
-    decoder, there = table.added.decoder, table.added.encoder.to_look_up(len(new_tokens))
+    decoder, there = table.added.decoder, table.added.encoder
     first_new = next_id
     to_set: dict[int, AddedToken] = {}
     ids: dict[str, int] = {}

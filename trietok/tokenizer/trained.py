@@ -53,8 +53,11 @@ class _ChineseEncoder(HookEncoder):
             self._table.added,
         )
         ids: list[int] = []
-        for piece, is_token in added.pieces(text):
-            ids += [added.encoder[piece]] if is_token else segmented(cleaned(piece))
+        for start, end, content in added.parts(text):
+            if content is None:
+                ids += segmented(cleaned(text[start:end]))
+            else:
+                ids.append(added.encoder[content])
         return ids
 
 

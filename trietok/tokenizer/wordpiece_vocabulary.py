@@ -23,12 +23,11 @@ from trietok.errors import (
 )
 from trietok.files.formats import VOCAB_FILE, write_vocab_lines
 from trietok.text.added_tokens import AddedToken
-from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.text.changes import is_replaced
-from trietok.text.memory import NotOne
-from trietok.text.stages import require_text
+from trietok.text.pipeline import require_text
 from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import WordpieceTokenizer
+from trietok.text.words import BasicTokenizer
 from trietok.tokenizer import token_table as editing
 from trietok.tokenizer.added import AddedTokensMixin
 from trietok.tokenizer.conversion import ConversionMixin
@@ -71,7 +70,7 @@ def known_tokens_of(
     kept = [token_id for token_id in ids if token_id not in left_out] if left_out else ids
     try:
         return [*map(table.known_tokens.__getitem__, kept)]
-    except NotOne:  # an unknown token: its id is that of `unk_token`, or there is an error
+    except KeyError:  # an unknown token: its id is that of `unk_token`, or there is an error
         return None
 
 

@@ -148,7 +148,7 @@ def require_utf8(tokens: Iterable[str]) -> None:
 
 
 _REMEMBERED = 10_000  # words
-_LONGEST_REMEMBERED = 256  # characters; so the cache stays below a few megabytes
+_LONGEST_KEY = 256  # characters; so the cache stays below a few megabytes
 
 
 class Bpe:
@@ -231,7 +231,7 @@ class Bpe:
         tokens = self._remembered.get(word)
         if tokens is None:
             tokens = tuple(self._merged(self._characters(word)))
-            if len(word) <= _LONGEST_REMEMBERED:
+            if len(word) <= _LONGEST_KEY:
                 if len(self._remembered) >= _REMEMBERED:
                     self._remembered = {}
                 self._remembered[word] = tokens

@@ -51,14 +51,14 @@ from trietok.files.formats import (
     VOCAB_FILE,
     vocab_lines_text,
 )
-from trietok.text.characters import (
+from trietok.text.kernel import choosing
+from trietok.text.unicode import (
     REPLACEMENT_CHARACTER,
     TranslationTable,
     is_control,
     is_punctuation,
     is_whitespace,
 )
-from trietok.text.kernel import choosing
 from trietok.training.bpe import require_utf8
 from trietok.training.merging import alphabet, characters_of, require_room
 from trietok.training.pairs import MostFrequent, Pairs, Sizes
@@ -363,7 +363,7 @@ class _ChineseMerging:
 
 _CONTROLS = TranslationTable(lambda char: "" if is_control(char) else char)
 _REMEMBERED = 50_000  # segments
-_LONGEST_REMEMBERED = 32  # characters
+_LONGEST_KEY = 32  # characters
 
 
 class Segmenter:
@@ -439,7 +439,7 @@ class Segmenter:
         joined = map(self._joined.__contains__, map(add, sentence, sentence[1:]))
         ends = [end for end, is_joined in enumerate(joined, start=1) if not is_joined]
         segments = [*map(sentence.__getitem__, map(slice, [0, *ends], [*ends, len(sentence)]))]
-        are_short = max(map(len, segments)) <= _LONGEST_REMEMBERED
+        are_short = max(map(len, segments)) <= _LONGEST_KEY
         return [
             *chain.from_iterable(map(self._remembered if are_short else self._longest_in, segments))
         ]

@@ -23,8 +23,8 @@ from trietok.errors import (
     one_column,
 )
 from trietok.showing.characters import number_of
-from trietok.text.basic_tokenizer import BasicTokenizer
-from trietok.text.characters import CHINESE_CLASS
+from trietok.text.unicode import CHINESE_CLASS
+from trietok.text.words import BasicTokenizer
 from trietok.worker_pool import worker_pool
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from trietok.workbench.adapting.row_plan import RowPlan
 from trietok.workbench.comparing.compare import compare
 from trietok.workbench.read_again import checked, read_again
 
-_MOST_REMEMBERED, _LONGEST_REMEMBERED = 100_000, 100  # chunks, and their characters
+_MOST_REMEMBERED, _LONGEST_KEY = 100_000, 100  # chunks, and their characters
 _NO_ID = -1  # in place of an id that is gone
 _MOST_UNKNOWN = 20  # words that are named
 
@@ -160,7 +160,7 @@ def _counted(
                 if times_now > times:
                     unknown_now.update(
                         word
-                        for word, pieces, _ in encoder.words(text)
+                        for word, pieces, _ in encoder.words_between(text)
                         if word != unk_token and unknown[1] in encoder.ids_of_tokens(pieces)
                     )
     words = (
@@ -357,7 +357,7 @@ class _Used:
                     if self._unknown_id not in self._encoder.ids(chunk)
                     else self._look_into(chunk)
                 )
-                if len(chunk) <= _LONGEST_REMEMBERED:
+                if len(chunk) <= _LONGEST_KEY:
                     if len(self._chunks) >= _MOST_REMEMBERED:
                         self._chunks.clear()
                     self._chunks[chunk] = found
@@ -366,7 +366,7 @@ class _Used:
     def _look_into(self, chunk: str) -> list[str]:
         wordpiece = self._wordpiece
         found: list[str] = []
-        for word, pieces, _ in self._encoder.words(chunk):
+        for word, pieces, _ in self._encoder.words_between(chunk):
             if pieces == [wordpiece.unk_token] and len(word) <= wordpiece.max_input_chars_per_word:
                 found += wordpiece.pieces_before_failure(word)
         return found

@@ -1,9 +1,7 @@
-"""Which kernel is at work, and what the compiled one asks Python.
+"""Which kernel is at work, and how a pipeline uses the compiled one.
 
-In: a `ChunkEncoder`. Out: its `Kernel`, which does what `ChunkEncoder.ids` does sooner; or None,
-and the encoder does it all in plain Python. The plain way is the reference: the compiled kernel
-asks it what becomes of a character, and hands over to it what cannot be told of each character by
-itself.
+The plain way is the reference: the compiled kernel asks the pipeline what becomes of a character,
+and hands over to it what cannot be told of each character by itself.
 
 The environment variable `TRIETOK_KERNEL=0` switches the compiled kernel off, and
 `TRIETOK_PARALLELISM=0` the threads among which it shares large batches.
@@ -14,33 +12,20 @@ from __future__ import annotations
 import array
 import os
 import sys
-import unicodedata
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from itertools import chain
+from operator import sub
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.cores import cores
-from trietok.forks import ForkableLock
-from trietok.text.basic_tokenizer import MARKS, PUNCTUATION
-from trietok.text.characters import (
-    bert_classes,
-    combining_class,
-    composing,
-    is_chinese_char,
-    is_in,
-    is_unchanged,
-    lower_each,
-    normalize,
-    rust_classes,
-)
-from trietok.text.kernel.blocks import ASKED_ALONE, CharacterBlocks
-from trietok.text.terms import Forms, Terms, forms_of
-from trietok.text.word_search import TriePart, WordSearch
+from trietok.locks import ForkSafeLock
+from trietok.text.added_search import FastAddedTokens
+from trietok.text.kernel.characters import Classifier, RustClassifier, SlowClassifier
+from trietok.text.kernel.terms import Terms
 
 if TYPE_CHECKING:
-    from trietok.text.basic_tokenizer import BasicTokenizer, RustBasicTokenizer
-    from trietok.text.stages import Stages
+    from trietok.text.pipeline import Pipeline
 
 try:
     # A free-threaded Python before 3.15 finds the library by its name, and cannot load it: its
@@ -62,22 +47,13 @@ TEXT_BEFORE_KERNEL = 1_000
 TEXT_AT_ONCE_BEFORE_KERNEL = 20_000
 CODE_POINTS_OF_A_TEXT = 20
 
-# What becomes of a character, and flags; the numbers are those of `_kernel.c`.
-ORDINARY, DELETED, SPACE, ALONE, HAND_OVER = range(1, 6)
-IS_KEY, IS_BOUNDARY, MAY_COMPOSE, IS_PLAIN, MAY_PASS = 1, 2, 4, 8, 16
 DELETED_FOLD = chr(255)  # of ASCII that is not there where terms are looked for
 END_OF_WORD = chr(sys.maxunicode)  # of a word whose pairs are merged
 WORDS_AT_ONCE = 10_000
 Name = Callable[[int, int], int]  # of the token that two tokens become
-# kind, combining class, flags, UTF-8 of what it becomes in a word
-CharacterAnswer = tuple[int, int, int, bytes]
-_HANDED_OVER: CharacterAnswer = (HAND_OVER, 0, 0, b"")
-
 LEAST_LIMIT = 1 << 18  # bytes; a smaller memory is left to Python
 MOST_LIMIT = (1 << 32) - 1
 LONGEST_WORD = 1 << 40
-MANY_WORDS = 1_000
-COMMON_CHINESE = (0x4E00, 0x9FEF)  # all assigned, and the same in every form
 
 
 class _Choice(NamedTuple):
@@ -191,309 +167,121 @@ def threads_allowed(forks: int = 0) -> int:
     return min(int(wanted), cores()) if wanted and wanted.isdecimal() else cores()
 
 
-# ---- what the kernel asks of a character ---------------------------------------------------------
+# ---- the kernel of a pipeline --------------------------------------------------------------------
+
+# Of two threads that want a kernel for the same pipeline, one waits for the other's.
+one_at_a_time = ForkSafeLock()
 
 
-class Classifier(ABC):
-    """Says what becomes of a character by itself, where that does not depend on what is around it.
+def weight(texts: Collection[str]) -> int:
+    """Return how much texts count of what is encoded before a kernel is made."""
+    return sum(map(len, texts)) + CODE_POINTS_OF_A_TEXT * len(texts)
 
-    A character of an added token is a *key*: the chunk around it is handed over. Where no added
-    token holds what chunks are cut at, nor looks at what is around it, the part of the chunk
-    between such characters is enough. A key of ASCII may pass if the kernel finds that none of the
-    added tokens stands in the chunk.
 
-    Args:
-        added: the searches for the added tokens as they look in a text, of which none may be
-            missed.
-        is_plain: whether a match always stands, and takes no whitespace along.
+def share_of(limit: int) -> int:
+    """Return how many of the bytes that a pipeline may remember its kernel gets."""
+    return 5 * limit // 8
+
+
+def can_encode(pipeline: Pipeline) -> bool:
+    """Return whether there is a kernel for these stages."""
+    added = pipeline.added.encoder
+    return (
+        _choice.is_compiled
+        and share_of(pipeline.limit) >= LEAST_LIMIT
+        and pipeline.is_berts
+        and (pipeline.is_fast or not (pipeline.basic and pipeline.basic.never_split))
+        and all(token in added for token in pipeline.never_split)
+    )
+
+
+def has_spans(pipeline: Pipeline, text: str) -> bool:
+    """Return whether the kernel has the spans of a text: no token takes whitespace beyond what
+    lies between two spaces into its span.
     """
-
-    _any_order = False  # whether marks are stripped whatever their order and what they compose with
-    _lowers = False
-    _basic: BasicTokenizer
-    _classes: Callable[[], bytearray]  # see `CharacterBlocks`
-
-    def __init__(self, added: Sequence[WordSearch], is_plain: bool) -> None:
-        parts = [part for search in added for part in search.parts]
-        self.keys = frozenset[str]().union(*[part.keys for part in parts])
-        self.patterns = patterns_of(parts)
-        characters = frozenset[str]().union(*[part.characters for part in parts])
-        stay_in_parts = is_plain and not any(map(self.is_boundary, characters))
-        self._key: CharacterAnswer = (HAND_OVER, 0, 0 if stay_in_parts else IS_KEY, b"")
-
-    def classify(self, code_point: int) -> CharacterAnswer:
-        """What becomes of a code point that is no surrogate."""
-        if 0xAC00 <= code_point <= 0xD7A3 and self._any_order:  # Hangul
-            jamo = normalize("NFD", chr(code_point))
-            is_key = _is_key(self.keys, chr(code_point), jamo)
-            return self._key if is_key else (ORDINARY, 0, 0, jamo.encode())
-        answer = self._classify(code_point, self.keys)
-        if code_point < 0x80 and answer is self._key:
-            kind, combining_class, flags, word = self._classify(code_point, frozenset())
-            if kind != HAND_OVER:
-                return kind, combining_class, flags | answer[2] | MAY_PASS, word
-        return answer
-
-    def blocks(self) -> CharacterBlocks:
-        """What a kernel asks: one that is there from the first text on asks at once of blocks."""
-        return CharacterBlocks(
-            self.classify,
-            (ORDINARY, ALONE),
-            self._classes,
-            self._lowers,
-            self._basic.normalize if self._any_order else None,
-            self.keys,
-            composing,
-            ASKED_ALONE if _choice.text_before_kernel > 0 else 0,
-        )
-
-    @abstractmethod
-    def is_boundary(self, char: str) -> bool:
-        """Whether a character is whitespace, or is set between spaces."""
-
-    @abstractmethod
-    def _classify(self, code_point: int, keys: frozenset[str]) -> CharacterAnswer:
-        """What becomes of a code point with these keys."""
-
-    def stay_apart(self, pair: str) -> bool:
-        """Whether normalization leaves two characters as they are, side by side."""
+    added = pipeline.added
+    if pipeline.settings.trims_offsets:
+        return False
+    if added.is_plain or not isinstance(added, FastAddedTokens):
         return True
+    return not (added.normalized.contents or added.raw.search.find(text))
 
-    def compose(self, part: str) -> str | None:
-        """The form of a part of a chunk that normalization composes, where its ids are the same;
-        None where not.
-        """
+
+def new_kernel(pipeline: Pipeline) -> _kernel.Kernel | None:
+    """Return a kernel for a pipeline; None where there is none."""
+    global _made
+    terms = Terms(pipeline)
+    vocabulary = pipeline.kernel_vocabulary
+    if vocabulary is None:
+        vocabulary = pipeline.kernel_vocabulary = _new_vocabulary(pipeline)
+    if terms.is_odd or vocabulary is None:
         return None
-
-    def alone(self) -> tuple[int, int]:
-        """The first and the last of code points that are set between spaces and become themselves;
-        (1, 0) for none.
-        """
-        first, last = COMMON_CHINESE
-        kind, _, flags, _ = self.classify(first)
-        has_keys = any(first <= ord(key) <= last for key in self.keys)
-        return (1, 0) if has_keys or kind != ALONE or not flags & IS_BOUNDARY else COMMON_CHINESE
-
-
-def prepare_searches(searches: Iterable[WordSearch]) -> None:
-    """Work out what encoders will ask of many added tokens, so that no text has to wait for it."""
-    parts = [part for search in searches for part in search.parts if len(part.words) >= MANY_WORDS]
-    patterns_of(parts if _choice.is_compiled else ())
-    for part in parts:
-        part.prepare()
-        if part.spaced and not part.has_odd_spaces and _choice.is_compiled:
-            _tree_of(forms_of(part))
-
-
-def _tree_of(forms: Forms) -> _kernel.Terms:
-    """The same forms for a kernel. They stay with the others."""
-    tree: _kernel.Terms | None = forms.tree
-    if tree is None:
-        tree = forms.tree = _kernel.Terms(sorted(forms.forms))
-    return tree
-
-
-def patterns_of(parts: Sequence[TriePart]) -> tuple[_kernel.Vocabulary, ...] | None:
-    """What added tokens without spaces look like, for a kernel to look for; None where it cannot.
-
-    They stay with their parts.
-    """
+    classifier = _classifier_of(pipeline, terms)
     try:
-        for part in parts:
-            if _IS_THERE and part.patterns is None:
-                part.patterns = _kernel.Vocabulary(part.unspaced, {}, None, 0, 0, os.urandom(16))
-    except ValueError:  # some are too long
-        return None
-    return tuple([part.patterns for part in parts]) if _IS_THERE else None
+        patterns = tuple([words.patterns for words in terms.words])
+    except ValueError:  # some tokens are too long for it to look for
+        patterns = None
+    _made += 1
+    return _kernel.Kernel(
+        vocabulary,
+        patterns,
+        tuple([forms.tree for forms in terms.forms]),
+        classifier.blocks(_choice.text_before_kernel <= 0).ask,
+        classifier.stay_apart,
+        classifier.compose,
+        pipeline.ids_in_python,
+        pipeline.ids_in_python,
+        lambda chunk: _steps(pipeline, chunk),
+        lambda char: terms.fold(char).encode(),
+        terms.settle,
+        bytes(ord(terms.fold(chr(code)) or DELETED_FOLD) for code in range(0x80)),
+        classifier.alone(),
+        min(share_of(pipeline.limit), MOST_LIMIT),
+        os.urandom(16),
+    )
 
 
-def _is_key(keys: frozenset[str], *forms: str) -> bool:
-    """Whether an added token may stand around a character that has these forms on its way."""
-    return not keys.isdisjoint("".join(forms))
+def _classifier_of(pipeline: Pipeline, terms: Terms) -> Classifier:
+    kind: Any = RustClassifier if pipeline.is_fast else SlowClassifier
+    classifier: Classifier = kind(
+        pipeline.basic,
+        frozenset[str]().union(*[words.keys for words in terms.words]),
+        frozenset[str]().union(*[words.characters for words in terms.words]),
+        pipeline.added.is_plain,
+    )
+    return classifier
 
 
-class SlowClassifier(Classifier):
-    """The rules of the slow profile: lower-case, clean, compose, lower-case, strip accents, split
-    at punctuation.
+def _steps(pipeline: Pipeline, chunk: str) -> tuple[int, ...]:
+    """Return the starts and ends of a chunk's tokens, in turn, each as the difference to the one
+    before.
 
-    Args:
-        basic: the stage of these rules.
-        added, is_plain: see `Classifier`.
-
-    >>> from trietok.text.basic_tokenizer import BasicTokenizer
-    >>> SlowClassifier(BasicTokenizer(), [WordSearch(["[SEP]"])], True).classify(ord("É")) == (
-    ...     ORDINARY,
-    ...     0,
-    ...     0,
-    ...     b"e",
-    ... )
-    True
+    The first difference is to the end of the chunk before, one space to the left. If characters
+    follow the last token of the chunk, the differences end with an empty span at the end of the
+    chunk.
     """
-
-    _classes = staticmethod(bert_classes)
-
-    def __init__(self, basic: BasicTokenizer, added: Sequence[WordSearch], is_plain: bool) -> None:
-        self._basic = basic
-        super().__init__(added, is_plain)
-        self._lowers = bool(basic.do_lower_case)
-        self._chinese_apart = bool(basic.tokenize_chinese_chars)
-        self._strips = basic.strips_accents
-        # What is composed in between is decomposed in the end. Only an added token that is looked
-        # for then could tell.
-        keys = "".join(self.keys)
-        self._any_order = self._strips and normalize("NFD", keys).translate(MARKS) == keys
-
-    def _classify(self, code_point: int, keys: frozenset[str]) -> CharacterAnswer:
-        raw = chr(code_point)
-        if (
-            raw.isalpha()
-            and raw not in keys
-            and (raw == raw.lower() or not self._lowers)
-            and not unicodedata.decomposition(raw)
-            and (
-                raw < "\u1100"
-                or not ("\uac00" <= raw <= "\ud7a3" or (not self._any_order and composing(raw)))
-            )
-        ):  # most letters: no stage changes them, nor what follows
-            if self._chinese_apart and is_chinese_char(code_point):
-                return ALONE, 0, IS_BOUNDARY, raw.encode()
-            return ORDINARY, 0, IS_PLAIN, raw.encode()
-        if not raw.isprintable() and self._basic.cleaning_table[code_point] is None:
-            return self._key if raw in keys else (DELETED, 0, 0, b"")
-        char = lower_each(raw) if self._lowers else raw
-        cleaned = char.translate(self._basic.cleaning_table)
-        word = self._basic.normalize(cleaned.strip(" "))
-        if _is_key(keys, raw, char, word):
-            return self._key
-        if not cleaned:
-            return DELETED, 0, 0, b""
-        if cleaned == " ":
-            return SPACE, 0, 0, b""
-        return self._within_word(char, cleaned, word) or _HANDED_OVER
-
-    def compose(self, part: str) -> str | None:
-        if self._any_order or not self._basic.composes:
-            return None
-        lowered = lower_each(part) if self._lowers else part
-        composed = self._basic.clean(lowered)
-        # To compose it once more later changes nothing. Only an added token could tell the forms
-        # apart.
-        return None if _is_key(self.keys, part, lowered, composed) else composed
-
-    def is_boundary(self, char: str) -> bool:
-        return char.isspace() or char.translate(self._basic.cleaning_table) != char
-
-    def _within_word(self, char: str, cleaned: str, word: str) -> CharacterAnswer | None:
-        """What becomes of a character that is kept; None where it cannot be told of it by
-        itself.
-        """
-        # a space
-        if len(char) != 1 or char not in cleaned or (char + word).split() != [char + word]:
-            return None
-        combining_class = flags = 0
-        if not self._any_order:
-            combining_class = unicodedata.combining(char)
-            if normalize("NFC", char) != char or (
-                word != char and any(map(unicodedata.combining, word))
-            ):
-                return None
-            decomposed = normalize("NFD", char)
-            may_be = unicodedata.category(char)[0] == "M" or unicodedata.category(char) == "Lo"
-            flags = MAY_COMPOSE if may_be and composing(decomposed[0]) else 0
-            if not combining_class and decomposed == char:
-                flags |= IS_PLAIN
-        is_boundary = cleaned != char
-        is_split = self._basic.do_split_on_punc and word.translate(PUNCTUATION) != word
-        if is_boundary or is_split:
-            if (
-                len(word) != 1
-                or combining_class
-                or flags & MAY_COMPOSE
-                or (is_boundary and word != char and not self._any_order)
-            ):
-                return None
-            return ALONE, 0, flags | (IS_BOUNDARY if is_boundary else 0), word.encode()
-        if self._strips and any(map(unicodedata.combining, word)):
-            return None  # what is not stripped may change places with its neighbours
-        return ORDINARY, combining_class, flags, word.encode()
-
-    def stay_apart(self, pair: str) -> bool:
-        pair = lower_each(pair) if self._lowers else pair
-        return normalize("NFC", pair) == pair
+    bounds = [-1, *chain.from_iterable(pipeline.spans_in_python(chunk))]
+    if bounds[-1] != len(chunk):
+        bounds += len(chunk), len(chunk)
+    return tuple(map(sub, bounds[1:], bounds))
 
 
-class RustClassifier(Classifier):
-    """The rules of the fast profile, where nothing is composed.
-
-    Args:
-        basic: the stage of these rules.
-        added, is_plain: see `Classifier`; of the added tokens as they are looked for in a raw text
-            or a normalized one.
+def _new_vocabulary(pipeline: Pipeline) -> _kernel.Vocabulary | None:
+    """Return the entries that words are cut into, for the kernels of all pipelines with these;
+    None where the kernel cannot use them.
     """
-
-    _basic: RustBasicTokenizer
-    _classes = staticmethod(rust_classes)
-
-    def __init__(
-        self, basic: RustBasicTokenizer, added: Sequence[WordSearch], is_plain: bool
-    ) -> None:
-        self._basic = basic
-        self._any_order = basic.strips_accents
-        self._lowers = bool(basic.do_lower_case)
-        self._changes = self._lowers, basic.strips_accents
-        super().__init__(added, is_plain)
-
-    def _classify(self, code_point: int, keys: frozenset[str]) -> CharacterAnswer:
-        raw = chr(code_point)
-        # most characters: no stage changes them
-        if is_unchanged(raw, *self._changes) and raw not in keys and raw.lower() not in keys:
-            if raw >= "\u3400" and self._basic.tokenize_chinese_chars and is_in("chinese", raw):
-                return ALONE, 0, IS_BOUNDARY, raw.encode()
-            return ORDINARY, 0, 0, raw.encode()
-        normalized = self._basic.normalized(raw)
-        if _is_key(keys, raw, raw.lower(), normalized):
-            return self._key
-        if len(normalized) == 1 and is_unchanged(normalized, *self._changes):  # as most are then
-            return ORDINARY, 0, 0, normalized.encode()
-        if not normalized:
-            return DELETED, 0, 0, b""
-        words = self._basic.words(normalized)
-        if not words:
-            return SPACE, 0, 0, b""
-        if len(words) > 1 or (self._basic.strips_accents and any(map(combining_class, normalized))):
-            return _HANDED_OVER
-        word = words[0]
-        if word != normalized:
-            is_chinese = len(word) == 1 and normalized == f" {word} "
-            return (ALONE, 0, IS_BOUNDARY, word.encode()) if is_chinese else _HANDED_OVER
-        if self._basic.words(f"a{word}a") == ["a", word, "a"]:
-            return (ALONE, 0, 0, word.encode()) if len(word) == 1 else _HANDED_OVER
-        return ORDINARY, 0, 0, word.encode()
-
-    def is_boundary(self, char: str) -> bool:
-        return char.isspace() or self._basic.clean(char) != char
-
-
-# ---- the kernel of an encoder --------------------------------------------------------------------
-
-
-def new_vocabulary(stages: Stages) -> _kernel.Vocabulary | None:
-    """The entries that words are cut into, for the kernels of all encoders with these; None where
-    there is none.
-    """
-    if not _choice.is_compiled:
-        return None
-    wordpiece = stages.wordpiece
+    wordpiece, added = pipeline.wordpiece, pipeline.added
     try:
-        unknown = stages.to_id(wordpiece.unk_token)
+        unknown = pipeline.to_id(wordpiece.unk_token)
         entries: Any = wordpiece.vocab  # a dict
-        changes = {
-            content: stages.to_id(content)
-            for content in entries.keys() & stages.added.encoder.flat().keys()
-        }
-        longest_word = wordpiece.max_input_chars_per_word
+        both = [] if pipeline.is_fast else entries.keys() & added.encoder.flat().keys()
+        changes = {content: pipeline.to_id(content) for content in both}
         return vocabulary_of(
-            entries, wordpiece.continuing_subword_prefix, unknown, longest_word, changes
+            entries,
+            wordpiece.continuing_subword_prefix,
+            unknown,
+            wordpiece.max_input_chars_per_word,
+            changes,
         )
     except (LookupError, OverflowError, TypeError, ValueError):
         return None  # an entry or an id is no text or number of use
@@ -522,56 +310,3 @@ def vocabulary_of(
     return _kernel.Vocabulary(
         entries, changes or {}, prefix, unknown, min(longest_word, LONGEST_WORD), os.urandom(16)
     )
-
-
-def new_kernel(
-    vocabulary: _kernel.Vocabulary,
-    classifier: Classifier,
-    hand_over: Callable[[str], Iterable[int]],
-    plain: Callable[[str], list[int]],
-    steps: Callable[[str], Iterable[int]],
-    terms: Terms | None,
-    settle: Callable[[str], Iterable[int]],
-    limit: int,
-) -> _kernel.Kernel | None:
-    """A kernel for one encoder; None where there is none.
-
-    Args:
-        vocabulary: of `new_vocabulary`.
-        classifier: what it asks of characters.
-        hand_over: what it asks of chunks between spaces, and of windows: their ids.
-        plain: what it asks of texts that it cannot read.
-        steps: what it asks of the same: the steps between the bounds of their tokens.
-        terms: the added tokens with spaces.
-        settle: what it asks of their forms: the id, and whether it is a single word; nothing where
-            the form does not tell.
-        limit: how many bytes it may remember.
-    """
-    global _made
-    if limit < LEAST_LIMIT:
-        return None
-    fold = str if terms is None else terms.fold
-    forms = [] if terms is None else terms.forms
-    _made += 1
-    return _kernel.Kernel(
-        vocabulary,
-        classifier.patterns,
-        tuple(map(_tree_of, forms)),
-        classifier.blocks().ask,
-        classifier.stay_apart,
-        classifier.compose,
-        hand_over,
-        plain,
-        steps,
-        lambda char: fold(char).encode(),
-        settle,
-        bytes(ord(fold(chr(code)) or DELETED_FOLD) for code in range(0x80)),
-        classifier.alone(),
-        min(limit, MOST_LIMIT),
-        os.urandom(16),
-    )
-
-
-# Of threads that make a kernel: of two that want one for the same encoder, one waits for the
-# other's.
-one_at_a_time = ForkableLock()

@@ -26,8 +26,8 @@ from trietok.errors import (
 from trietok.showing.characters import alternatives, first_few, number_of
 from trietok.showing.report import Report
 from trietok.text.added_tokens import AddedToken
-from trietok.text.basic_tokenizer import RustBasicTokenizer
-from trietok.text.characters import is_chinese_char
+from trietok.text.unicode import is_chinese_char
+from trietok.text.words import RustBasicTokenizer
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.training.word_counts import WordCounts

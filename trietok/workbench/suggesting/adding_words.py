@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.text.added_tokens import AddedToken
-from trietok.text.characters import word_runs
+from trietok.text.unicode import word_runs
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
 from trietok.training.word_counts import WordCounts
 

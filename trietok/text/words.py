@@ -10,15 +10,25 @@ that of transformers.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Set
 from functools import cache, lru_cache
 from itertools import groupby, product
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputTypeError
-from trietok.text.alignment import AlignedText, StageName, Watch, places
+from trietok.text.aligned import AlignedText, StageName, Watch, places
 from trietok.text.changes import Changeable, is_replaced
-from trietok.text.characters import (
+from trietok.text.normalizers import (
+    LOWERCASE,
+    EachCharacter,
+    Lower,
+    NormalForm,
+    NormalFormOfPython,
+    Step,
+    run,
+    stages_of,
+)
+from trietok.text.unicode import (
     CHINESE_CLASS,
     REPLACEMENT_CHARACTER,
     TranslationTable,
@@ -31,20 +41,10 @@ from trietok.text.characters import (
     is_whitespace,
     normalize,
 )
-from trietok.text.normalizers import (
-    LOWERCASE,
-    EachCharacter,
-    Lower,
-    NormalForm,
-    NormalFormOfPython,
-    Step,
-    run,
-    stages_of,
-)
 from trietok.typing_compat import Self
 
 if TYPE_CHECKING:
-    from trietok.text.pipeline import Pipeline
+    from trietok.text.pre_tokenizers import Components
 
 
 def cleaning_table(
@@ -190,28 +190,31 @@ class BasicTokenizer(Changeable):
             kept = never_split if alone else {*kept, *never_split}  # type: ignore[assignment]
         if is_replaced(self, STEPS):
             return self._words_by_steps(text, kept)
-        words = self.clean(text).split()
+        return self.words_of(text, kept)
+
+    def words_of(self, text: str, kept: Set[str]) -> list[str]:
+        """`tokenize` where no step is a user's own; `kept` are all words to leave as they are."""
+        is_plain = text.isascii() and text.isprintable()  # there is nothing but case to change
+        words = (text if is_plain else self.clean(text)).split()
         if kept and not kept.isdisjoint(words):
             return [piece for word in words for piece in self._split_word(word, kept)]
-        if not words:
-            return words
         # No word is kept as it is, so each stage can run on the whole text: no stage changes a
         # space or looks across one.
-        text = self.normalize(" ".join(words))
-        if self.do_split_on_punc and (not kept or kept.isdisjoint(text.split())):
+        joined = text = words[0] if len(words) == 1 else " ".join(words)
+        if not is_plain:
+            text = self.normalize(joined)
+        elif self.do_lower_case:
+            text = joined.lower()
+        if self.do_split_on_punc and (text == joined or kept.isdisjoint(text.split())):
             return text.translate(PUNCTUATION).split()
         return [
             piece for word in text.split(" ") for piece in self._split_on_punctuation(word, kept)
         ]
 
-    def words_of(self, part: str, kept: Collection[str]) -> list[str]:
-        """The words of a text as it is between added tokens."""
-        return self.tokenize(part, kept)
-
     def places(
         self, part: AlignedText, kept: Collection[str], watch: Watch
     ) -> Iterator[tuple[AlignedText, int, int]]:
-        """The words of `words_of` with their spans, each by its place; `watch` is told of steps."""
+        """The words of `tokenize` with their spans, each by its place; `watch` is told of steps."""
         cleaned = run(self.steps, part, watch)
         for text, start, end in places(cleaned.text, cleaned.text.split()):
             word, is_kept = cleaned[start:end], text in kept
@@ -427,12 +430,15 @@ class RustBasicTokenizer(BasicTokenizer):
         """
         return self.words(self.normalized(text))
 
-    def words_of(self, part: str, kept: Collection[str]) -> list[str]:
-        return self.words(part)
+    def words_of(self, text: str, kept: Set[str]) -> list[str]:
+        return self.words(self.normalized(text))
 
     def places(
         self, part: AlignedText, kept: Collection[str], watch: Watch
     ) -> Iterator[tuple[AlignedText, int, int]]:
+        return self.places_in_normalized(run(self.steps, part, watch))
+
+    def places_in_normalized(self, part: AlignedText) -> Iterator[tuple[AlignedText, int, int]]:
         """The words of a normalized text: each by its place in it."""
         return ((part, start, end) for _, start, end in places(part.text, self.words(part.text)))
 
@@ -442,6 +448,8 @@ class RustBasicTokenizer(BasicTokenizer):
         >>> RustBasicTokenizer().normalized("Ünı 世")
         'unı  世 '
         """
+        if text.isascii() and text.isprintable():
+            return text.lower() if self.do_lower_case else text
         return run(self.steps, text)
 
     def normalized_each(self, texts: list[str]) -> list[str]:
@@ -462,39 +470,40 @@ class RustBasicTokenizer(BasicTokenizer):
         """Cut a normalized text at whitespace and punctuation, whatever `do_split_on_punc` says."""
         if not self.clean_text:
             normalized = _any_of("split_space").sub(" ", normalized)
-        return [word for word in normalized.translate(RUST_PUNCTUATION).split(" ") if word]
+        return [*filter(None, normalized.translate(RUST_PUNCTUATION).split(" "))]
 
 
-class PipelineSplitter(RustBasicTokenizer):
-    """Splits a text into words as a `Pipeline` does.
+class ComponentsTokenizer(RustBasicTokenizer):
+    """Splits a text into words as the components of a tokenizer.json do.
 
     Args:
-        pipeline: what a text goes through.
+        components: what a text goes through.
         switches: those of `RustBasicTokenizer`, of a BertNormalizer that comes first; without them
             there is none.
 
-    >>> from trietok.text.pipeline import Pipeline, digits_cut, whitespace_cuts
-    >>> pipeline = Pipeline((LOWERCASE,), (digits_cut(True), *whitespace_cuts("WhitespaceSplit")))
-    >>> PipelineSplitter(pipeline).tokenize("May 24th")
+    >>> from trietok.text.pre_tokenizers import Components, digits_cut, whitespace_cuts
+    >>> cuts = (digits_cut(True), *whitespace_cuts("WhitespaceSplit"))
+    >>> ComponentsTokenizer(Components((LOWERCASE,), cuts)).tokenize("May 24th")
     ['may', '2', '4', 'th']
     """
 
-    def __init__(self, pipeline: Pipeline, *switches: Any) -> None:
+    def __init__(self, components: Components, *switches: Any) -> None:
         super().__init__(*(switches or (False, False, False, False)))
-        self.pipeline = pipeline
-        self.is_berts, self.is_local = pipeline.is_berts, pipeline.is_local
+        self.components = components
+        self.is_berts, self.is_local = components.is_berts, components.is_local
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        return super().steps + self.pipeline.normalizers
+        return super().steps + self.components.normalizers
+
+    def normalized(self, text: str) -> str:
+        return run(self.steps, text)
 
     def normalized_each(self, texts: list[str]) -> list[str]:
         return list(map(self.normalized, texts))
 
-    def places(
-        self, part: AlignedText, kept: Collection[str], watch: Watch
-    ) -> Iterator[tuple[AlignedText, int, int]]:
-        return ((part, start, end) for start, end in self.pipeline.places(part.text))
+    def places_in_normalized(self, part: AlignedText) -> Iterator[tuple[AlignedText, int, int]]:
+        return ((part, start, end) for start, end in self.components.places(part.text))
 
     def words(self, normalized: str) -> list[str]:
-        return [normalized[start:end] for start, end in self.pipeline.places(normalized)]
+        return [normalized[start:end] for start, end in self.components.places(normalized)]

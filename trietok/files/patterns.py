@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from trietok.text.characters import characters_in
+from trietok.text.unicode import characters_in
 
 Ranges = tuple[tuple[int, int], ...]  # first and last code points, in order
 

@@ -13,9 +13,8 @@ import bisect
 import functools
 import os
 import re
-import sys
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import Any, Literal
 
@@ -108,15 +107,6 @@ def lower_each(text: str) -> str:
     ('οδοσ', 'οδος')
     """
     return text.replace("Σ", "σ").lower()
-
-
-def without_marks(text: str) -> str:
-    """A text without the characters that normalization may put in another order."""
-    return (
-        text
-        if text.isascii()
-        else "".join([char for char in text if not unicodedata.combining(char)])
-    )
 
 
 LONG_RUN = 256  # marks
@@ -234,31 +224,6 @@ def is_in(name: str, char: str) -> bool:
     return bisect.bisect_right(boundaries(name), ord(char)) % 2 == 1
 
 
-@functools.cache
-def _changed_boundaries(strips: bool) -> list[int]:
-    by_stripping = ("marks", "decomposed", "nonstarters") if strips else ()
-    found = [-1]
-    for begin, end in sorted(
-        _ranges("deleted", "space", "split_space", "punctuation", *by_stripping)
-    ):
-        found[-1:] = [max(end, found[-1])] if begin <= found[-1] else [found[-1], begin, end]
-    return found[1:]
-
-
-def is_unchanged(char: str, lowers: bool = True, strips: bool = True) -> bool:
-    """Whether the Rust tokenizers leave a character as it is and in its word, but for Chinese ones;
-    False if in doubt. They may lower-case texts, and strip accents.
-
-    >>> [is_unchanged(char) for char in ("a", "A", "\u4e16", "\u0301", ".", "\xe9")]
-    [True, False, True, False, False, False]
-    >>> is_unchanged("A", lowers=False), is_unchanged("\xe9", strips=False)
-    (True, True)
-    """
-    is_lowered = lowers and (char != char.lower() or ord(char) in lower_case())
-    is_changed = bisect.bisect_right(_changed_boundaries(strips), ord(char)) % 2
-    return not (is_lowered or is_changed or (strips and unicodedata.combining(char)))
-
-
 def character_class(*names: str) -> str:
     """The characters of some classes as the inside of a regular expression's `[...]`.
 
@@ -266,41 +231,17 @@ def character_class(*names: str) -> str:
     >>> re.split(f"[{character_class('split_space')}]", "a b\\u3000c\\x1cd")
     ['a', 'b', 'c\\x1cd']
     """
-    return "".join(f"\\U{begin:08x}-\\U{end - 1:08x}" for begin, end in _ranges(*names))
-
-
-@functools.cache
-def rust_classes() -> bytearray:
-    """Of each code point a number, the same for those that are in the same classes; 0 for most."""
-    names = "nonstarters decomposed marks punctuation split_space space chinese deleted"
-    ranges = map(_ranges, names.split())
-    return _numbered([*ranges, [(code, code + 1) for code in lower_case()]])
-
-
-@functools.cache
-def bert_classes() -> bytearray:
-    """The same of BERT's classes that do not follow from categories."""
-    replacement = ord(REPLACEMENT_CHARACTER)
-    chinese = [(first, last + 1) for first, last in CHINESE_RANGES]
-    # the dotted capital I has two characters in lower case
-    return _numbered([chinese, [(replacement, replacement + 1), (0x130, 0x131)]])
-
-
-def _numbered(classes: Iterable[Iterable[tuple[int, int]]]) -> bytearray:
-    numbers = bytearray(sys.maxunicode + 1)
-    for number, ranges in enumerate(classes, 1):
-        for begin, end in ranges:
-            numbers[begin:end] = bytes((number,)) * (end - begin)
-    return numbers
+    return "".join(f"\\U{begin:08x}-\\U{end - 1:08x}" for begin, end in ranges_of(*names))
 
 
 @functools.cache
 def characters_in(name: str) -> str:
     """All characters of a class, such as `str.strip` takes."""
-    return "".join(chr(code) for begin, end in _ranges(name) for code in range(begin, end))
+    return "".join(chr(code) for begin, end in ranges_of(name) for code in range(begin, end))
 
 
-def _ranges(*names: str) -> Iterator[tuple[int, int]]:
+def ranges_of(*names: str) -> Iterator[tuple[int, int]]:
+    """Return where some classes begin and end; each end is the first code point behind."""
     bounds = [bound for name in names for bound in boundaries(name)]
     return zip(bounds[::2], bounds[1::2], strict=True)
 
@@ -404,45 +345,20 @@ def _has_same_parts(char: str) -> bool:
 
 # Word characters, which may not touch an added token with `single_word`, are those of `\w` in
 # Unicode Technical Standard 18, annex C, which the Rust tokenizers use: alphabetic, marks, decimal
-# digits, connector punctuation, joiners. Python's own `\w` has no marks and more digits. The
-# package `regex` has these; where it is not installed, as in a browser, the table of the Rust
-# tokenizers stands for it.
-
-
-# What `regex` of 2026 counts as well: characters of Unicode 18 that the table of the Rust
-# tokenizers does not have yet. `tests/core/test_word_characters.py` holds both equal.
-_NEWER = """
-    558 58b-58c 5c8-5c9 88f b53-b54 c5c cdc 1acf-1af0 208f 209d-209f a7ce-a7cf a7d2 a7d4 a7dd
-    a7e2 a7f1 ab6c-ab6d 107bb-107bf 10940-10959 10ec5-10ec7 10ecb-10ecf 10ed9-10eee 10ef0-10efb
-    11b0a 11b60-11b67 11db0-11ddb 11de0-11de9 11df0-11df1 1246f 12475-1247f 12550-12686
-    16ea0-16eb8 16ebb-16ed3 16ff2-16ff6 187f8-187ff 18cd6-18cda 18d09-18d20 18d80-18df2
-    18e00-19191 191a0-191d2 1b123-1b128 1b168 1d127-1d128 1d250-1d252 1d25b-1d25c 1d25f
-    1d280-1d281 1d6a6 1df1f-1df24 1df2b-1df81 1df90-1df96 1dfcd-1dfff 1e6c0-1e6de 1e6e0-1e6f5
-    1e6fe-1e6ff 2b73a-2b73f 2b81e 2cea2-2cead 323b0-33479 3d000-3fc3f
-"""
+# digits, connector punctuation, joiners. Python's own `\w` has no marks and more digits; the
+# package `regex` has these.
 
 
 @functools.cache
 def word_runs() -> Any:
-    """A compiled pattern of as many word characters as there are; `regex`'s or, where it is not
-    installed, `re`'s.
+    """Return a compiled pattern of as many word characters as there are.
 
     >>> word_runs().findall("co-op_é ² ⅷ")
     ['co', 'op_é', 'ⅷ']
     """
-    try:
-        import regex  # 20 ms: only where a single-word token asks
-    except ImportError:
-        return _runs_of_table()
+    import regex  # 20 ms: only where a single-word token asks
+
     return regex.compile(r"\w+")
-
-
-def _runs_of_table() -> Any:
-    newer = ""
-    for part in _NEWER.split():
-        first, _, last = part.partition("-")
-        newer += f"\\U{int(first, 16):08x}-\\U{int(last or first, 16):08x}"
-    return re.compile(f"[{character_class('word')}{newer}]+")
 
 
 def touches_word(text: str, position: int) -> bool:
@@ -457,24 +373,3 @@ def touches_word(text: str, position: int) -> bool:
 @functools.lru_cache(maxsize=4096)
 def _is_word_character(char: str) -> bool:
     return word_runs().match(char) is not None
-
-
-# The characters that may compose with what is before them: all that are not the first of a
-# decomposition, up to this version of Unicode. One of which an older version knows nothing costs a
-# question that is never asked.
-_NEWEST = 16
-_COMPOSING = (
-    "[\u0300-\u0304\u0306-\u030c\u030f\u0311\u0313\u0314\u031b\u0323-\u0328\u032d\u032e\u0330\u0331\u0338\u0342\u0345"
-    "\u05b4\u05b7-\u05b9\u05bc\u05bf\u05c1\u05c2\u0653-\u0655\u093c\u09bc\u09be\u09d7\u0a3c\u0b3c\u0b3e\u0b56\u0b57\u0bbe"
-    "\u0bd7\u0c56\u0cc2\u0cd5\u0cd6\u0d3e\u0d57\u0dca\u0dcf\u0ddf\u0f72\u0f74\u0f80\u0fb5\u0fb7\u102e\u1161-\u1175"
-    "\u11a8-\u11c2\u1b35\u3099\u309a\U000110ba\U00011127\U0001133e\U00011357\U000113b8\U000113bb\U000113c2\U000113c9"
-    "\U000114b0\U000114ba\U000114bd\U000115af\U00011930\U0001611e-\U00016120\U00016129\U00016d67\U0001d165"
-    "\U0001d16e-\U0001d172]"
-)
-
-
-def composing(chars: str) -> Collection[int]:
-    """The places of characters that may compose with what is before them."""
-    if int(unicodedata.unidata_version.split(".")[0]) > _NEWEST:
-        return range(len(chars))
-    return [match.start() for match in re.finditer(_COMPOSING, chars)]
