@@ -81,7 +81,7 @@ _NAMES = {
         "SplinterTokenizerFast",
         "SqueezeBertTokenizerFast",
     ],
-    "tokenizer.pretrained": ["PreTrainedTokenizer"],
+    "tokenizer.base": ["PreTrainedTokenizer"],
     "tokenizer.relatives": [
         "ConvBertTokenizer",
         "DPRContextEncoderTokenizer",

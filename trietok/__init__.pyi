@@ -43,6 +43,7 @@ from trietok.text.vocabulary import load_vocab as load_vocab
 from trietok.text.wordpiece import WordpieceTokenizer as WordpieceTokenizer
 from trietok.text.words import BasicTokenizer as BasicTokenizer
 from trietok.tokenizer.auto import AutoTokenizer as AutoTokenizer
+from trietok.tokenizer.base import PreTrainedTokenizer as PreTrainedTokenizer
 from trietok.tokenizer.bert import BertTokenizer as BertTokenizer
 from trietok.tokenizer.bert_fast import BertTokenizerFast as BertTokenizerFast
 from trietok.tokenizer.bert_japanese import BertJapaneseTokenizer as BertJapaneseTokenizer
@@ -65,7 +66,6 @@ from trietok.tokenizer.fast_relatives import MPNetTokenizerFast as MPNetTokenize
 from trietok.tokenizer.fast_relatives import RetriBertTokenizerFast as RetriBertTokenizerFast
 from trietok.tokenizer.fast_relatives import SplinterTokenizerFast as SplinterTokenizerFast
 from trietok.tokenizer.fast_relatives import SqueezeBertTokenizerFast as SqueezeBertTokenizerFast
-from trietok.tokenizer.pretrained import PreTrainedTokenizer as PreTrainedTokenizer
 from trietok.tokenizer.relatives import ConvBertTokenizer as ConvBertTokenizer
 from trietok.tokenizer.relatives import DistilBertTokenizer as DistilBertTokenizer
 from trietok.tokenizer.relatives import DPRContextEncoderTokenizer as DPRContextEncoderTokenizer

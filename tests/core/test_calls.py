@@ -249,6 +249,13 @@ def test_some_calls_work_that_transformers_refuses(abc):
     assert abc.convert_tokens_to_ids(None) is None
 
 
+def test_an_added_token_is_the_unknown_token_where_special_tokens_are_text(slow):
+    slow.add_tokens("<u>")
+    slow.unk_token = slow.wordpiece_tokenizer.unk_token = "<u>"
+    unknown = slow.convert_tokens_to_ids("<u>")
+    assert slow("zz", split_special_tokens=True).input_ids == [CLS, unknown, SEP]
+
+
 # ---- the parts of a call -------------------------------------------------------------------------
 
 

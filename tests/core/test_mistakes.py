@@ -151,7 +151,7 @@ def test_impossible_options_are_refused_even_without_an_effect(refused, code, wo
 
 @mistakes("""
 t(123)  # text is int 123
-t(None)  # give text, text_target or both
+t(None)  # text is None; give a str or a list of str
 t(b"a")  # text is bytes b'a'; pass a str
 t({"a": 1})  # text is dict {'a': 1}
 t("a", b"b")  # text_pair is bytes b'b'

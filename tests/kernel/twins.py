@@ -94,7 +94,7 @@ def kernels_alive() -> int:
 
 def threads_that_helped(tokenizer: Any) -> int:
     """How many threads have taken a part of a tokenizer's batches, besides those that called it."""
-    return int(tokenizer.text_encoder.kernel.info()["helped"])
+    return int(tokenizer.snapshot().pipeline.kernel.info()["helped"])
 
 
 def write_characters(directory: pathlib.Path) -> pathlib.Path:

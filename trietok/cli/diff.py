@@ -12,7 +12,7 @@ from trietok.cli.options import FileOpener, tokenizer_of
 from trietok.cli.output import FOUND
 from trietok.cli.progress import shown_reading
 from trietok.cli.results import write_result
-from trietok.inputs.profiles import Profile
+from trietok.inputs.settings import Profile
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen

@@ -20,7 +20,7 @@ from trietok.files.stores import expanded
 from trietok.files.text_rows import has_text_suffix, unit_of
 from trietok.files.texts import STANDARD_INPUT as STANDARD_INPUT
 from trietok.files.texts import TextReader
-from trietok.text.changes import cached_property
+from trietok.text.cache import cached_property
 
 _MOST_DIGITS = 20  # numbers of more are a mistake, and would fill an error message
 

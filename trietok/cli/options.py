@@ -26,7 +26,7 @@ from trietok.files.formats import TOKENIZER_CONFIG_FILE
 from trietok.files.model_files import BUILT_IN_NAMES
 from trietok.files.stores import expanded, is_url
 from trietok.files.texts import STANDARD_INPUT as STANDARD_INPUT
-from trietok.inputs.profiles import Profile
+from trietok.inputs.settings import Profile
 from trietok.tokenizer.auto import Choice, choose
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]

@@ -20,7 +20,7 @@ from typing import Any, cast
 
 import trietok
 from trietok.files.model_files import BUILT_IN_NAMES
-from trietok.inputs.profiles import Profile
+from trietok.inputs.settings import Profile
 from trietok.showing.report import plain_values
 from trietok.tokenizer.auto import choose
 

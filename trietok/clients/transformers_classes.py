@@ -26,12 +26,11 @@ from trietok.files.save import save_files_of
 from trietok.files.tokenizer_json_content import WordPieceDecoder
 from trietok.files.tokenizer_json_writer import unsayable
 from trietok.inputs.post_processors import bare_pieces, template_processing_of
-from trietok.inputs.profiles import SLOW_WITH_DETAILS
+from trietok.inputs.settings import SLOW_WITH_DETAILS
 from trietok.inputs.template import BERT
 from trietok.locks import ForkSafeLock
 from trietok.text.wordpiece import BERT_LONGEST_WORD, BERT_PREFIX
-from trietok.tokenizer import bert
-from trietok.tokenizer import pretrained as base
+from trietok.tokenizer import base, bert
 from trietok.tokenizer.auto import fast_class_of
 from trietok.workbench.comparing.compare import SENTENCES
 
@@ -57,8 +56,8 @@ def class_of_ours(tokenizer: Any) -> type[Any]:
 
 def has_methods_of_its_own(tokenizer: Any) -> bool:
     """Whether a class of a user's changes how texts are encoded."""
-    moment = tokenizer._now()
-    return not moment.is_plain or moment.goes_by_methods
+    own: bool = tokenizer.snapshot().has_own_code
+    return own
 
 
 def refuse_what_no_file_says(tokenizer: Any, name: str) -> None:
@@ -389,11 +388,10 @@ class ForTransformers(_Ours):
         """The tokenizer as a `tokenizers.Tokenizer`; see `to_rust`. Changes of it change nothing
         here.
         """
-        mark = self._version.mark
-        kept = self._derived.get("rust")
-        if kept is None or kept[0] is not mark:
+        snapshot, kept = self.snapshot(), self.__dict__.get("_rust")
+        if kept is None or kept[0] is not snapshot:
             made = to_rust(self, allow_differences=self.allow_differences)
-            kept = self._derived["rust"] = mark, made
+            kept = self.__dict__["_rust"] = snapshot, made
         return kept[1]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -42,7 +42,7 @@ from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import Padding, check_multiple, no_pad_token, pad_values, padded_length
 from trietok.inputs.tensors import Tensors, TensorType, to_python, to_tensor
 from trietok.text.wordpiece import BERT_PREFIX
-from trietok.tokenizer.pretrained import PreTrainedTokenizer
+from trietok.tokenizer.base import PreTrainedTokenizer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

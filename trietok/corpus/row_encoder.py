@@ -1,5 +1,4 @@
-"""Texts to rows of ids under the options of a call: by the plan of the call where there is one,
-else by a call.
+"""Texts to rows of ids under the options of a call.
 
 In: a tokenizer, the options of a call, and texts or pairs of texts, as strs or in an Arrow array.
 Out: `EncodedRows`, the same either way: int32 ids in one run of bytes, and the length of each row.
@@ -8,7 +7,7 @@ batches as it likes.
 
 Texts in Arrow lie one behind the other as UTF-8, with offsets. The compiled kernel reads them as
 they are: no Python object is made for a text, and whether the bytes are UTF-8 is left to who reads
-them. In plain Python the ids of a chunk between spaces are cached as bytes.
+them.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ from weakref import WeakValueDictionary
 
 from trietok.errors import InputError, InputTypeError, OptionError, kind_of
 from trietok.files.tables import import_pyarrow
+from trietok.inputs.flat import FlatCall
 from trietok.inputs.options import OF_CALLS, CallOptions
-from trietok.inputs.quick_plan import QuickPlan
 from trietok.locks import ForkSafeLock
 from trietok.text.kernel.choosing import TEXT_AT_ONCE_BEFORE_KERNEL, threads_allowed
 from trietok.text.pipeline import Pipeline
@@ -75,8 +74,6 @@ def lines_of_block(block: bytes) -> Any:
 # ---- rows ----------------------------------------------------------------------------------------
 
 ID_BYTES = 4  # of an id: int32
-# a corpus has more words than a text: `ChunkBytes` is so many times as big as the tokenizer's
-_TIMES_CACHE_LIMIT = 3
 _MOST_RECEIVED = 4  # encoders that a process keeps for the functions it unpickles
 
 
@@ -146,9 +143,8 @@ def may_mean_options_of(function: Callable[..., Any]) -> Iterator[None]:
 class RowEncoder:
     """Encodes texts to rows, each text as a call with these options does.
 
-    Where the options and the tokenizer have a plan for it, no call is made and no int for a token:
-    the compiled kernel encodes the texts where there is one, else `ChunkBytes`. Both ask the
-    tokenizer's own encoder.
+    Where the options allow it, no call is made: the pipeline of the tokenizer gives the ids, and
+    with the compiled kernel no int is made for a token.
 
     Its pickle, of which `TokenizeBatch` tells, is made anew only after the tokenizer has changed:
     `pickled` is the one that the tokenizer was read from, and its SHA-256.
@@ -213,20 +209,19 @@ class RowEncoder:
         self._state = None if pickled is None else self._state_now()
         self.sent_by = None
 
-    # ---- by a plan -------------------------------------------------------------------------------
+    # ---- without a call --------------------------------------------------------------------------
 
-    def _now(self) -> tuple[Pipeline, QuickPlan] | None:
-        """The encoder and its plan of the call; None where only a call gives the right rows.
+    def _now(self) -> tuple[Pipeline, FlatCall] | None:
+        """The pipeline and what makes rows of its ids; None where only a call gives the right rows.
 
-        It is asked each time: a user may replace a method of the tokenizer, and its calls go
-        through that one then.
+        It is asked each time: the tokenizer may have changed, or a user may have set a method of
+        it, and its calls go through that one then.
         """
-        if self._call is None or not getattr(self._tokenizer, "is_plain", False):
+        if self._call is None or not hasattr(self._tokenizer, "snapshot"):
             return None
-        encoder = self._tokenizer.text_encoder
-        plan = self._tokenizer.input_builder.plan(self._call)
-        has_both = encoder.caches and isinstance(plan, QuickPlan)
-        return (encoder, plan) if has_both else None
+        snapshot = self._tokenizer.snapshot()
+        flat_call = snapshot.flat_call(self._call)
+        return None if flat_call is None else (snapshot.call_pipeline, flat_call)
 
     def make_kernel(self) -> bool:
         """Whether the compiled kernel encodes the texts; then it is made now, if it was not before.
@@ -252,8 +247,8 @@ class RowEncoder:
         now = self._now()
         if now is None:
             return self.encode_by_call(texts, pairs)
-        encoder, plan = now
-        return EncodedRows(*plan.byte_rows(encoder.rows(texts, self.threads)))
+        pipeline, flat_call = now
+        return EncodedRows(*flat_call.rows(pipeline.rows(texts, self.threads)))
 
     def encode_column(self, column: Any) -> EncodedRows | None:
         """The rows of an Arrow array of `large_string`, without nulls, by the compiled kernel.
@@ -263,7 +258,7 @@ class RowEncoder:
         """
         now = self._now()
         rows = None if now is None else self._by_kernel(now[0], *_buffer_of(column))
-        return None if now is None or rows is None else EncodedRows(*now[1].byte_rows(rows))
+        return None if now is None or rows is None else EncodedRows(*now[1].rows(rows))
 
     def cut_characters(self) -> tuple[int, int] | None:
         """`Pipeline.cut_characters` for long texts; None where they are encoded whole."""
@@ -285,7 +280,7 @@ class RowEncoder:
         """
         now = self._now()
         assert now is not None  # `cut_characters` has said so
-        encoder, plan = now
+        encoder, flat_call = now
 
         def ids_of(piece: bytes) -> bytes | bytearray:
             rows = self._by_kernel(encoder, piece, struct.pack("qq", 0, len(piece)), 0, 1)
@@ -294,7 +289,7 @@ class RowEncoder:
             ids: bytes = rows.int32(b"", b"")
             return ids
 
-        for ids, columns in plan.parts_of_row(plan.kept_of(map(ids_of, pieces))):
+        for ids, columns in flat_call.parts_of_row(map(ids_of, pieces)):
             yield EncodedRows(array("i"), ids, columns)
 
     def _by_kernel(
@@ -345,8 +340,10 @@ class RowEncoder:
 
         They cannot where methods or stages are a user's own: such a tokenizer is pickled each time.
         """
-        is_plain = getattr(self._tokenizer, "is_plain", False)
-        return self._tokenizer._now() if is_plain else None  # its builder may outlive a change
+        if not hasattr(self._tokenizer, "snapshot"):
+            return None
+        snapshot = self._tokenizer.snapshot()
+        return None if snapshot.has_own_code else snapshot
 
     @property
     def is_as_sent(self) -> bool:

@@ -30,9 +30,8 @@ from trietok.explaining.values import (
     ExplainedToken,
 )
 from trietok.explaining.views import explanation_lines, plain
-from trietok.inputs.plan import Plan
-from trietok.inputs.profiles import Profile
-from trietok.inputs.rows import Row
+from trietok.inputs.batch import Call, Row
+from trietok.inputs.settings import Profile
 from trietok.inputs.truncation import size
 from trietok.showing.html import fragment
 from trietok.showing.report import Report, plain_values
@@ -200,7 +199,7 @@ def explain(
     name: str,
     profile: Profile,
     vocabulary: Vocabulary,
-    plan: Plan,
+    call: Call,
     stages_for: StagesFor,
     texts: tuple[Any, ...],
     input_ids: Any,
@@ -210,12 +209,12 @@ def explain(
     `stages_for` gives the stages of a text, and the text that they are given. Other ids than theirs
     are of methods of the user's own, and cannot be explained.
     """
-    settings = plan.state.settings
+    settings = call.settings
     traced = [_traced(stages_for, text) for text in texts]
     own_ids = [located.ids for *_, located in traced]
-    rows = plan.rows(own_ids)
-    found = [row.ids(own_ids, settings.pad_token_id) for row in rows]
-    ids: list[Any] = found if plan.returns_several_rows else found[0]
+    rows = call.rows(own_ids)
+    found = [row.values(row.frame.ids, own_ids, settings.pad_token_id) for row in rows]
+    ids: list[Any] = found if call.returns_several_rows else found[0]
     if _flat(input_ids) != _flat(ids):
         raise NotSupportedError(
             f"{tokenizer} has methods of its own, which give other ids than the stages; they cannot"
@@ -240,7 +239,7 @@ def explain(
         str(each.token) if each.sequence is None else "AB"[each.sequence] for each in rows[0].pieces
     )
     removed = tuple(len(text.tokens) - size(text.window) for text in explained)
-    how, stride = plan.strategies, plan.options.stride
+    how, stride = call.strategies, call.options.stride
     side = settings.truncation_side
     truncation = TruncatedTexts(how.truncation.value, how.max_length, stride, side, removed)
     return Explanation(tokenizer, name, profile, explained, row_tokens, template, truncation, ids)

@@ -29,7 +29,6 @@ from trietok.explaining.values import (
 )
 from trietok.inputs.truncation import Window
 from trietok.text.aligned import RejectedMatch
-from trietok.text.changes import is_replaced
 from trietok.text.pipeline import Located, Pipeline
 from trietok.text.unicode import touches_word
 from trietok.text.vocabulary import Vocabulary
@@ -123,7 +122,7 @@ class TextTokens(Lazy[ExplainedToken]):
         """Whether words are cut into pieces by a method of the user's own, whose reasons are not
         known.
         """
-        return is_replaced(self._stages.wordpiece, _MATCHING)
+        return self._stages.wordpiece.overrides(*_MATCHING)
 
     def has_entry(self, entry: str) -> bool:
         """Whether WordPiece has an entry."""

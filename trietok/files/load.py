@@ -41,8 +41,8 @@ from trietok.files.formats import (
 from trietok.files.json_files import read_json_object
 from trietok.files.model_files import ModelFiles, find_files
 from trietok.files.tokenizer_json import ReadFile
-from trietok.text.changes import is_ours
 from trietok.text.vocabulary import Vocabulary
+from trietok.text.watched import is_ours
 
 logger = logging.getLogger("trietok")
 

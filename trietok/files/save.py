@@ -38,7 +38,7 @@ from trietok.files.json_files import read_json_object
 from trietok.files.tokenizer_json import read_tokenizer_json
 from trietok.inputs.post_processors import shown_template, template_processing_of
 from trietok.text.added_tokens import AddedToken, convert_added_tokens
-from trietok.text.changes import is_ours, is_replaced
+from trietok.text.watched import is_ours
 from trietok.text.wordpiece import BERT_LONGEST_WORD, BERT_PREFIX
 
 # Settings that a program may set on a tokenizer after loading, and that stand in the file where
@@ -91,7 +91,7 @@ def save_files_of(
         _refuse_what_is_lost(tokenizer, fast_text is not None and tokenizer_json_text is not None)
     prefix = _prefix(filename_prefix)
     _check_names(save_directory, prefix)
-    is_own = is_replaced(tokenizer, ("can_save_slow_tokenizer",))
+    is_own = tokenizer.overrides("can_save_slow_tokenizer")
     with_vocabulary = legacy_format is not False and (
         not is_own or bool(tokenizer.can_save_slow_tokenizer)
     )
@@ -392,7 +392,7 @@ def _prefix(filename_prefix: str | None) -> str:
 def _vocabulary_files(tokenizer: Any, filename_prefix: str | None) -> dict[str, bytes | None]:
     """Return what `save_vocabulary` writes; the one of a user's class writes to a folder first."""
     own = getattr(tokenizer, "_lines_of_file", None)
-    if own is not None and not is_replaced(tokenizer, ("save_vocabulary",)):
+    if own is not None and not tokenizer.overrides("save_vocabulary"):
         return {_prefix(filename_prefix) + VOCAB_FILE: vocab_lines_text(own()).encode()}
     with tempfile.TemporaryDirectory() as folder, errors_naming("", instead_of=folder):
         tokenizer.save_vocabulary(folder, filename_prefix=filename_prefix)

@@ -238,7 +238,7 @@ def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
             strip_accents=basic.strip_accents,
             lowercase=bool(basic.do_lower_case),
         ),
-        getattr(basic, "pipeline", None),
+        getattr(basic, "components", None),
     )
     added, padding = tokenizer.added_tokens_decoder, tokenizer.padding_in_file
     if tokenizer.profile == "fast":
@@ -286,7 +286,7 @@ def _unsayable_options(tokenizer: Any) -> Iterator[str]:
         yield "do_basic_tokenize=False (the file always splits words at punctuation)"
         return
     basic = tokenizer.basic_tokenizer
-    if not tokenizer.is_plain:
+    if tokenizer.snapshot().has_own_code:
         yield "stages of its own (a subclass or a patch has replaced a method)"
     if basic.never_split:
         yield f"never_split ({', '.join(map(repr, sorted(basic.never_split)))})"

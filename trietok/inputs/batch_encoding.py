@@ -20,7 +20,7 @@ from trietok.typing_compat import Self
 if TYPE_CHECKING:
     from typing import Protocol
 
-    from trietok.inputs.rows import Encoding
+    from trietok.inputs.encoding import Encoding
 
     class Maker(Protocol):
         """Computes the details of a result."""

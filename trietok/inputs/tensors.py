@@ -52,6 +52,11 @@ def to_tensor(value: Any, tensor_type: TensorType) -> Any:
         return package.tensor(value, dtype=package.int64 if _is_empty(value) else None)
     if isinstance(value, package.ndarray):
         return value
+    numbers = _numbers_of(value)
+    if numbers:
+        made = package.empty((len(value), len(numbers) // len(value)), dtype=package.int64)
+        memoryview(made).cast("B")[:] = memoryview(numbers).cast("B")
+        return made
     if (
         isinstance(value, (list, tuple))
         and value
@@ -65,8 +70,8 @@ def to_tensor(value: Any, tensor_type: TensorType) -> Any:
 
 
 def _numbers_of(value: Any) -> array.array[int] | None:
-    """The ints of lists of one length, of which PyTorch makes a tensor in a fourth of the time;
-    None for all else.
+    """The ints of lists of one length, of which a tensor is made in a fourth of the time; None for
+    all else.
     """
     if type(value) is not list or set(map(type, value)) != {list} or len(set(map(len, value))) > 1:
         return None
@@ -76,13 +81,13 @@ def _numbers_of(value: Any) -> array.array[int] | None:
     try:
         for row in value:
             numbers.fromlist(row)
-    except OverflowError:  # which PyTorch says in its own words
+    except OverflowError:  # which the package says in its own words
         return None
     return numbers
 
 
 def array_makers(tensor_type: TensorType, dtype: str = "int64") -> dict[str, Any]:
-    """What makes the arrays of a `trietok.text.kernel.plain.Form`."""
+    """What makes the arrays of a `trietok.text.kernel.forms.Form`."""
     package = _package(tensor_type)
     if tensor_type is TensorType.PYTORCH:  # which may be installed without numpy
         return {"make": (), "dtype": None}

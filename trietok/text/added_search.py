@@ -25,9 +25,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.text.added_tokens import AddedToken
 from trietok.text.aligned import RejectedMatch
-from trietok.text.changes import ReadOnlyDict, cached_property
+from trietok.text.cache import cached_property
 from trietok.text.trie import Layers, Trie, WordSearch, without_hidden
 from trietok.text.unicode import characters_in, is_in, lower_each, touches_word
+from trietok.text.vocabulary import ReadOnlyDict
 from trietok.typing_compat import Self
 
 if TYPE_CHECKING:
@@ -476,6 +477,9 @@ class FastAddedTokens(AddedTokens):
     AddedPart(start=2, end=5, content='New')
     """
 
+    once_special: Layers[str, AddedToken]
+    _others: Layers[str, tuple[AddedToken, ...]]
+
     def __init__(
         self,
         decoder: Mapping[int, AddedToken] | None = None,
@@ -544,8 +548,8 @@ class FastAddedTokens(AddedTokens):
             return
         # Each special token as it was when it was first marked special; and the other tokens, once
         # for each adding.
-        self.once_special: Layers[str, AddedToken] = Layers({})
-        self._others: Layers[str, tuple[AddedToken, ...]] = Layers({})
+        self.once_special = Layers({})
+        self._others = Layers({})
         self.raw = self.normalized = Patterns()
         self._search_for(self.decoder.flat().values())
 

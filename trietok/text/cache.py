@@ -1,9 +1,12 @@
-"""A cache that is a plain dict, so that `map(cache.__getitem__, keys)` stays in C."""
+"""A cache that is a plain dict, so that `map(cache.__getitem__, keys)` stays in C; and
+`cached_property`.
+"""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 _Value = TypeVar("_Value")
 
@@ -81,3 +84,17 @@ class Cache(dict[str, _Value], Generic[_Value]):
         """Drop all entries."""
         self.bytes = 0  # first, so that what another thread adds meanwhile is counted, if gone
         self.clear()
+
+
+class cached_property(functools.cached_property[_Value]):  # as Python calls it
+    """Python's own, without the lock that it has before 3.12: all objects of a class share it, and
+    a child that is forked while another thread works a value out would wait for it for ever.
+    """
+
+    if not TYPE_CHECKING:
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            if instance is None:
+                return self
+            value = instance.__dict__[self.attrname] = self.func(instance)
+            return value

@@ -18,15 +18,15 @@ from typing import Any
 from trietok.errors import EXTRAS, InputError, MissingDependencyError, installing
 from trietok.locks import ForkSafeLock
 from trietok.text.aligned import UNWATCHED, AlignedText, Span, StageName, Watch, places
-from trietok.text.changes import Changeable
 from trietok.text.normalizers import NormalFormOfPython, run
 from trietok.text.pipeline import Pipeline, Word, require_text
+from trietok.text.watched import Watched
 from trietok.typing_compat import Self
 
 _COMPATIBILITY = NormalFormOfPython("NFKC", "compatibility")
 
 
-class CharacterTokenizer(Changeable):
+class CharacterTokenizer(Watched):
     """Splits words into characters, with the parameters of transformers' `CharacterTokenizer`.
 
     Args:
@@ -97,7 +97,7 @@ class _Analyzer:
         self._made = None
 
 
-class MecabTokenizer(Changeable):
+class MecabTokenizer(Watched):
     """MeCab, through fugashi: words as a dictionary has them. Spaces between words go.
 
     Args:

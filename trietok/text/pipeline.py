@@ -40,7 +40,6 @@ from trietok.text.aligned import (
 )
 from trietok.text.cache import Cache, CacheInfo
 from trietok.text.kernel import choosing
-from trietok.text.kernel.plain import ListRows
 from trietok.text.normalizers import run
 from trietok.text.unicode import TranslationTable, is_in, lower_each
 from trietok.text.vocabulary import Vocabulary
@@ -48,8 +47,12 @@ from trietok.text.wordpiece import WordpieceTokenizer
 from trietok.text.words import PUNCTUATION, RUST_PUNCTUATION, BasicTokenizer, RustBasicTokenizer
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from trietok.text.kernel._kernel import Kernel
-    from trietok.text.kernel.plain import Form, Rows
+    from trietok.text.kernel._kernel import Rows as KernelRows
+
+    Rows: TypeAlias = "KernelRows | PlainRows"  # the ids of some texts, a row for each
 
 # a text, the start and end of the word in it, its pieces
 Word = tuple[AlignedText, int, int, list[str]]
@@ -147,6 +150,8 @@ class Pipeline:
         earlier: a pipeline whose caches are taken over as far as they are valid.
     """
 
+    _chunks: Cache[Ids]
+    _located: Cache[Located]
     is_local = True  # whether what lies between two spaces is encoded by itself
 
     def __init__(
@@ -241,8 +246,8 @@ class Pipeline:
             self._located.function = self._locate_chunk
             return
         # A quarter is for spans.
-        self._chunks: Cache[Ids] = Cache(self._ids_of_chunk, self.limit - self.limit // 4)
-        self._located: Cache[Located] = Cache(
+        self._chunks = Cache(self._ids_of_chunk, self.limit - self.limit // 4)
+        self._located = Cache(
             self._locate_chunk, self.limit // 4, size_of=lambda located: 20 * (1 + len(located.ids))
         )
 
@@ -260,6 +265,7 @@ class Pipeline:
             other = copy.copy(self)
             other._written = self.added
             other._set_added(self.added.as_text())
+            other._ids = self._ids  # a piece may be one of them all the same
             other.caches = False
             self._as_text = other
         return self._as_text
@@ -477,30 +483,8 @@ class Pipeline:
         if kernel is None and self.may_have_kernel:
             kernel = self._kernel_for(texts)
         if kernel is None:
-            return ListRows(map(self.ids_in_python, texts))
+            return PlainRows([*map(self.ids_in_python, texts)])
         return kernel.rows(texts, threads)
-
-    def columns(
-        self,
-        texts: tuple[Any, ...],
-        form: Form,
-        threads: Callable[[int], int] | None = choosing.threads_allowed,
-    ) -> dict[str, Any] | Rows | None:
-        """The columns of a call for several texts, or pairs of texts one behind the other.
-
-        Returns:
-            The columns by name; their rows, cut and not padded, where one has more ids than a row
-            may have, or arrays are wanted and they have several widths, or a pair has to be cut;
-            None where there are no texts or something else than str.
-        """
-        if set(map(type, texts)) != {str}:
-            return None
-        kernel = self.kernel
-        if kernel is None and self.may_have_kernel:
-            kernel = self._kernel_for(texts)
-        if kernel is None:
-            return ListRows(map(self.ids_in_python, texts)).columns_or_rows(form)
-        return kernel.columns(texts, form, threads)
 
     # ---- tokens, spans, words --------------------------------------------------------------------
 
@@ -639,6 +623,11 @@ class Pipeline:
 
     # ---- the kernel ------------------------------------------------------------------------------
 
+    def expect(self, texts: Collection[str]) -> None:
+        """Make the kernel if these texts, which are encoded next, make it worth that."""
+        if self.kernel is None and self.may_have_kernel:
+            self._kernel_for(texts)
+
     def _kernel_for(self, texts: Collection[str]) -> Kernel | None:
         """The kernel, made now if these texts with those before are long enough for that."""
         try:
@@ -686,6 +675,34 @@ class Pipeline:
         self._located.forget()
         if self.kernel is not None:
             self.kernel.forget()
+
+
+class PlainRows:
+    """The ids of some texts without the kernel, which has a class with the same methods."""
+
+    def __init__(self, rows: list[list[int]]) -> None:
+        self._rows = rows
+
+    def int32_lengths(self, around: int) -> bytes:
+        """How many ids each row has, and `around` more, as int32."""
+        return array.array("i", [len(row) + around for row in self._rows]).tobytes()
+
+    def cut(self, room: int, from_left: bool) -> None:
+        """Cut each row to at most `room` ids, at its beginning or its end."""
+        self._rows = [
+            row[len(row) - room :] if from_left and len(row) > room else row[:room]
+            for row in self._rows
+        ]
+
+    def lists(self) -> list[list[int]]:
+        """Each row as a list of ids."""
+        return self._rows
+
+    def int32(self, front: bytes, back: bytes) -> bytes:
+        """All rows as int32, one behind the other, each between int32 numbers."""
+        return b"".join(
+            [part for row in self._rows for part in (front, array.array("i", row).tobytes(), back)]
+        )
 
 
 def require_text(text: object) -> None:

@@ -15,8 +15,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from trietok.errors import InputTypeError
-from trietok.text.changes import Changeable
 from trietok.text.trie import Node
+from trietok.text.watched import Watched
 from trietok.typing_compat import Self
 
 _Link = tuple[Node | None, tuple[str, ...]]
@@ -25,7 +25,7 @@ BERT_PREFIX = "##"  # marks what continues a word: vocab.txt cannot name another
 BERT_LONGEST_WORD = 100  # code points
 
 
-class WordpieceTokenizer(Changeable):
+class WordpieceTokenizer(Watched):
     """Greedy longest-match-first WordPiece, with the parameters of transformers'
     `WordpieceTokenizer`.
 
@@ -124,7 +124,7 @@ class WordpieceTokenizer(Changeable):
     def snapshot(self) -> Self:
         """Return a copy of the options as they are now; both share what matches words."""
         other = type(self).__new__(type(self))
-        other.__setstate__(self.__dict__)
+        other.__setstate__(dict(self.__dict__))
         return other
 
     def __getstate__(self) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputTypeError
 from trietok.text.aligned import AlignedText, StageName, Watch, places
-from trietok.text.changes import Changeable, is_replaced
 from trietok.text.normalizers import (
     LOWERCASE,
     EachCharacter,
@@ -41,6 +40,7 @@ from trietok.text.unicode import (
     is_whitespace,
     normalize,
 )
+from trietok.text.watched import Watched
 from trietok.typing_compat import Self
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ STEPS = (
 )
 
 
-class BasicTokenizer(Changeable):
+class BasicTokenizer(Watched):
     """Splits a text into words and punctuation, with the parameters of transformers'
     `BasicTokenizer`.
 
@@ -188,7 +188,7 @@ class BasicTokenizer(Changeable):
         if never_split:  # a set is taken as it is where it can be: special tokens may be many
             alone = not kept and isinstance(never_split, (set, frozenset))
             kept = never_split if alone else {*kept, *never_split}  # type: ignore[assignment]
-        if is_replaced(self, STEPS):
+        if self.overrides(*STEPS):
             return self._words_by_steps(text, kept)
         return self.words_of(text, kept)
 

@@ -33,10 +33,10 @@ from trietok.files.kinds import (
 )
 from trietok.files.load import loads_knowingly, reading_directory
 from trietok.files.model_files import BUILT_IN_NAMES, find_files
-from trietok.inputs.profiles import Profile
+from trietok.inputs.settings import Profile
+from trietok.tokenizer.base import PreTrainedTokenizer
 from trietok.tokenizer.bert_japanese import BertJapaneseTokenizer
 from trietok.tokenizer.fast_relatives import FAST_CLASSES
-from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.relatives import CLASSES
 
 TokenizerClass = type[Any]

@@ -8,34 +8,34 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import (
     FileError,
     InputError,
     InputTypeError,
+    TokenIdError,
     TrietokError,
     VocabularyError,
 )
-from trietok.files.formats import RECORD, VOCAB_FILE
+from trietok.files.formats import RECORD, VOCAB_FILE, write_vocab_lines
 from trietok.files.json_files import read_json_object
 from trietok.files.tokenizer_json import read_tokenizer_json, truncation_and_padding_of
 from trietok.files.tokenizer_json_writer import slow_text, updated_text
 from trietok.inputs.template import BERT, RowPiece, Template, input_ids
 from trietok.text.added_search import SlowAddedTokens
+from trietok.text.added_tokens import AddedToken
 from trietok.text.aligned import Ids
 from trietok.text.cache import CacheInfo
-from trietok.text.changes import is_replaced
-from trietok.text.pipeline import Pipeline, Settings
+from trietok.text.pipeline import Pipeline, Settings, require_text
 from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import BERT_PREFIX, WordpieceTokenizer
 from trietok.text.words import BasicTokenizer
-from trietok.tokenizer.hooks import ROLE_HOOKS
-from trietok.tokenizer.moment import frozen
-from trietok.tokenizer.pretrained import PreTrainedTokenizer
+from trietok.tokenizer import vocabulary_edits as editing
+from trietok.tokenizer.base import PreTrainedTokenizer
+from trietok.tokenizer.hooked import ROLE_HOOKS
 from trietok.tokenizer.token_table import SPECIAL_HOOKS, Token, TokenTable
-from trietok.tokenizer.wordpiece_vocabulary import ID_HOOKS, WordpieceVocabulary, filling
 
 if TYPE_CHECKING:
     from trietok.files.tokenizer_json_content import JsonPadding as FilePadding
@@ -56,7 +56,27 @@ def given(arguments: Mapping[str, Any], *left_out: str) -> dict[str, Any]:
     return {**named, **arguments["kwargs"]}
 
 
-class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
+# Methods from a token to its id and back, which a subclass, an instance or a patch may replace.
+ID_HOOKS = ("_convert_token_to_id", "_convert_token_to_id_with_added_voc", "vocab")
+
+
+TOKEN_HOOKS = ("_convert_id_to_token", "_token_of", "vocab", "ids_to_tokens", "max_id")
+
+
+def known_tokens_of(
+    table: TokenTable, ids: Any, left_out: Collection[int] = ()
+) -> list[str] | None:
+    """The tokens of a list of ids; None where not all are ints that have one."""
+    if list(map(type, ids)).count(int) != len(ids):
+        return None
+    kept = [token_id for token_id in ids if token_id not in left_out] if left_out else ids
+    try:
+        return [*map(table.known_tokens.__getitem__, kept)]
+    except KeyError:  # an unknown token: its id is that of `unk_token`, or there is an error
+        return None
+
+
+class BertTokenizer(PreTrainedTokenizer):
     """BERT's tokenizer, with the parameters of transformers' `BertTokenizer`.
 
     Args:
@@ -89,7 +109,9 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
     # heeds it.
     truncation_in_file: FileTruncation | None = None
     padding_in_file: FilePadding | None = None
+    basic_tokenizer: BasicTokenizer
     wordpiece_tokenizer: WordpieceTokenizer
+    do_basic_tokenize: bool
     _has_stages = True
 
     def __init__(
@@ -179,13 +201,10 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
         )
 
     def _snapshot_of_wordpiece(self, wordpiece: Any, table: TokenTable) -> Any:
-        """WordPiece with the vocabulary of `table`; another thread may have replaced the
-        vocabulary, or be about to.
-        """
+        """WordPiece with the vocabulary of `table`, unless the user has given it another one."""
         snapshot = wordpiece.snapshot()
-        if any(
-            snapshot.vocab is entries for entries in (self.vocab, *self._derived.get("entries", ()))
-        ):
+        own = self.vocab, *self.__dict__.get("_own_entries", ())
+        if any(snapshot.vocab is entries for entries in own):
             snapshot.vocab = table.entries
         return snapshot
 
@@ -254,7 +273,7 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
         )
         if not holes:
             return vocabulary
-        fillings = {token_id: {"", filling(token_id)} for token_id in holes}
+        fillings = {token_id: {"", editing.filling(token_id)} for token_id in holes}
         for token_id, token in (added or {}).items():
             if token_id in holes:
                 fillings[token_id].add(str(token))
@@ -262,6 +281,328 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
             None if line in fillings.get(token_id, ()) else line
             for token_id, line in enumerate(lines)
         )
+
+    # ---- looking things up -----------------------------------------------------------------------
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary without the added tokens."""
+        vocabulary = self._table.vocabulary
+        assert vocabulary is not None  # it began with one
+        return vocabulary
+
+    @property
+    def vocab(self) -> dict[str, int]:
+        """The vocabulary without the added tokens: token → id; read-only. A subclass may set it to
+        another dict.
+        """
+        return self.vocabulary.token_to_id
+
+    @vocab.setter
+    def vocab(self, token_to_id: Mapping[str, int]) -> None:
+        tokens = Vocabulary.from_mapping(token_to_id).tokens
+        with self._tokens.changing():
+            editing.set_vocabulary(self, tokens)
+
+    @property
+    def ids_to_tokens(self) -> dict[int, str]:
+        """`vocab` the other way round; read-only."""
+        return self.vocabulary.ids_to_tokens
+
+    @property
+    def vocab_size(self) -> int:
+        vocabulary = self._table.vocabulary
+        assert vocabulary is not None  # it began with one
+        return len(vocabulary.token_to_id)
+
+    @property
+    def max_id(self) -> int:
+        return self._table.max_id
+
+    def __len__(self) -> int:
+        return len(self.get_vocab()) if self._has_own_vocabulary() else self._table.size
+
+    def get_vocab(self) -> dict[str, int]:
+        table = self._table
+        is_own = self.overrides("added_tokens_encoder")
+        return {
+            **table.entries,
+            **(self.added_tokens_encoder if is_own else table.added.ids_by_content),
+        }
+
+    def _known_ids(self) -> Mapping[str, int]:
+        return self.get_vocab() if self._has_own_vocabulary() else self.vocab
+
+    def _has_own_vocabulary(self) -> bool:
+        """Whether a user's class says what the vocabulary is; the fast classes of transformers do
+        not ask it.
+        """
+        return self.profile == "slow" and self.overrides("get_vocab", "added_tokens_encoder")
+
+    def _ids_of(self, table: TokenTable, tokens: Iterable[str]) -> list[Any]:
+        if self.overrides(*ID_HOOKS):
+            return super()._ids_of(table, tokens)
+        added, entries = table.added.encoder.get, table.entries.get
+        ids = []
+        for token in tokens:
+            token_id = added(token)
+            if token_id is None and token is not None:
+                token_id = entries(token)
+                if token_id is None:
+                    require_text(token)
+                    token_id = self._unknown_id(table)
+            ids.append(token_id)
+        return ids
+
+    def _unknown_id(self, table: TokenTable) -> int | None:
+        """The id for a token that the tokenizer does not have."""
+        return table.entries.get(str(table.roles["unk_token"]))
+
+    def _convert_token_to_id(self, token: str) -> int | None:
+        table = self._table
+        token_id = table.entries.get(token)
+        return self._unknown_id(table) if token_id is None else token_id
+
+    def _tokens_of(
+        self, table: TokenTable, ids: Iterable[Any], left_out: Collection[int]
+    ) -> list[str]:
+        known = None
+        if type(ids) in (list, tuple) and not self.overrides(*TOKEN_HOOKS):
+            known = known_tokens_of(table, ids, left_out)
+        return super()._tokens_of(table, ids, left_out) if known is None else known
+
+    def _convert_id_to_token(self, index: int) -> str:
+        table, vocabulary = self._table, self.vocabulary
+        if not 0 <= index <= table.max_id:
+            shown = index if abs(index) < 10**20 else f"of {index.bit_length()} bits"
+            raise TokenIdError(
+                f"id {shown} is outside the vocabulary, whose ids run from 0 to {table.max_id};"
+                " remove ids that a loss ignores (-100) before decoding",
+                token_id=index,
+                max_id=table.max_id,
+            )
+        token = vocabulary.tokens[index] if index <= vocabulary.max_id else None
+        # For a token on two lines the earlier id gives the unknown token, as in transformers: no
+        # text gives that id.
+        known = token is not None and vocabulary.token_to_id[token] == index
+        return token if known and token is not None else str(self.unk_token)
+
+    # ---- saving it -------------------------------------------------------------------------------
+
+    def _restore(self, record: Mapping[str, Any]) -> None:
+        super()._restore(record)
+        self._tokens.table = self._table.replace(assigned=dict(record.get("assigned_unused", {})))
+
+    def record(self) -> dict[str, Any]:
+        record, table = super().record(), self._table
+        if self.vocabulary.holes:
+            record["vocab_holes"] = self.vocabulary.holes
+        if table.assigned:
+            record["assigned_unused"] = dict(table.assigned)
+        return record
+
+    def save_vocabulary(
+        self,
+        save_directory: str | os.PathLike[str],
+        filename_prefix: str | None = None,
+        *,
+        include_added: bool = False,
+    ) -> tuple[str, ...]:
+        """Write vocab.txt, every token on the line of its id.
+
+        The line of an added token's id holds that token, and the line of an id without a token
+        holds a filling that no text gives. So the file has a line for each id and no line twice,
+        which other programs rely on.
+
+        Args:
+            save_directory: a directory, or the path of the file.
+            filename_prefix: put before the file's name, with a hyphen.
+            include_added: write the added tokens too, each on the line of its id.
+
+        Returns:
+            The path written, as a tuple of one.
+
+        Raises:
+            FileError: the file cannot be written.
+            VocabularyError: a token holds a line break. Nothing is written.
+        """
+        prefix = f"{filename_prefix}-" if filename_prefix else ""
+        directory, name = os.fspath(save_directory), VOCAB_FILE
+        if not os.path.isdir(directory):
+            directory, name = os.path.split(directory)
+        path = os.path.join(directory, prefix + name)
+        write_vocab_lines(path, self._lines_of_file(include_added))
+        return (path,)
+
+    def _lines_of_file(self, include_added: bool = False) -> list[str]:
+        """Return the lines of vocab.txt."""
+        table = self._table
+        tokens: list[Any] = list(self.vocabulary.tokens)
+        if include_added:
+            tokens += [None] * (table.max_id + 1 - len(tokens))
+        for token_id in [*self.vocabulary.holes, *range(len(self.vocabulary.tokens), len(tokens))]:
+            tokens[token_id] = editing.filled(table, token_id, include_added)
+        return tokens
+
+    # ---- changing the vocabulary -----------------------------------------------------------------
+
+    def assign_unused(self, slot: str, token: Token, *, special: bool = True) -> int:
+        """Give an unused slot of the vocabulary, such as `[unused1]`, to a token that is matched
+        whole.
+
+        The slot's id becomes the token's; the vocabulary keeps its size, so the model needs no new
+        embedding row.
+
+        Args:
+            slot: the token that the slot has now, such as `[unused1]`.
+            token: a string, or an `AddedToken` with flags of its own.
+            special: for a string, whether the token is special. One that is not is lower-cased
+                where the tokenizer lower-cases, as in `add_tokens`.
+
+        Returns:
+            The id.
+
+        Raises:
+            SpecialTokenError: the slot has been assigned already, or is no unused slot.
+            VocabularyError: the token has an id already.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> size = len(tokenizer)
+        >>> tokenizer.assign_unused("[unused1]", "[SUBJ]")
+        6
+        >>> tokenizer.tokenize("[SUBJ] speaks"), len(tokenizer) == size
+        (['[SUBJ]', 'speaks'], True)
+        """
+        return editing.assign_unused(self, slot, token, special)
+
+    def unused_slots(self) -> list[str]:
+        """The unused slots that no token has yet, by id; see `assign_unused`.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> tokenizer.unused_slots()[:3]
+        ['[unused0]', '[unused1]', '[unused2]']
+        """
+        table = self._table
+        free = [
+            entry
+            for entry in table.entries
+            if editing.is_unused_slot(entry) and entry not in table.added.encoder
+        ]
+        return sorted(free, key=table.entries.__getitem__)
+
+    def _check_addable(self, content: str) -> None:
+        if content in self._table.assigned:
+            raise VocabularyError(
+                f"{content!r} is the slot assigned to {self._table.assigned[content]!r}, and is it"
+                " again when that goes; choose another name",
+                token=content,
+            )
+
+    def _removed(self, contents: Iterable[str]) -> None:
+        editing.free_slots(self, contents)
+
+    def add_wordpieces(self, pieces: Iterable[str]) -> int:
+        """Add entries to the WordPiece vocabulary, for use inside words: `zo` begins one, `##ology`
+        continues it.
+
+        New ids follow the highest existing id, and the pieces are saved in vocab.txt; added tokens
+        before them become entries too, as `lines_before_new` says. Use `add_tokens` for tokens that
+        are to be matched whole wherever they occur.
+
+        Args:
+            pieces: the entries. Those the vocabulary holds already are left as they are.
+
+        Returns:
+            The number of new entries.
+
+        Raises:
+            InputError: no text can ever give a piece: it is empty, holds whitespace or punctuation
+                among letters, or is not as the tokenizer normalizes words. Nothing is added.
+            VocabularyError: a piece is an added token, which has an id of its own.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> tokenizer.add_wordpieces(["zo", "##ology"])
+        2
+        >>> tokenizer.tokenize("zoology")
+        ['zo', '##ology']
+        """
+        return editing.add_wordpieces(self, pieces)
+
+    def lines_before_new(self) -> tuple[list[str | None], AddedToken | None]:
+        """The lines that a vocabulary has before new entries, one for each id so far, and what is
+        in their way.
+
+        The Rust tokenizer numbers added tokens from the number of entries on, unless they are
+        entries themselves. So those before a new entry become entries too, where no text gives them
+        as that: "new york" holds a space. In the way is the first that some text would give: as an
+        entry, "covid" would begin longer words.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> tokenizer.add_tokens(["new york", "covid"])
+        2
+        >>> lines, in_the_way = tokenizer.lines_before_new()
+        >>> lines[-2:], str(in_the_way)
+        (['new york', None], 'covid')
+        """
+        return editing.lines_before_new(self)
+
+    def keep_only(self, token_ids: Iterable[int]) -> dict[int, int]:
+        """Drop all tokens but those of some ids, and close up the ids that are left, in their
+        order.
+
+        `trietok.trim` finds out which ids some texts need.
+
+        Args:
+            token_ids: the ids to keep; every added token has to be among them (`remove_tokens`
+                takes those out).
+
+        Returns:
+            Old id → new id for every id that is kept. Embedding rows have to be moved accordingly.
+
+        Raises:
+            TokenIdError: an id is negative or above `max_id`, or no token has it. Nothing is
+                dropped.
+            VocabularyError: an added token, or the unknown token, would go. Nothing is dropped.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> kept = [*tokenizer.all_special_ids, *tokenizer.encode("the people")]
+        >>> new_ids = tokenizer.keep_only(kept)
+        >>> tokenizer.tokenize("the people say"), new_ids
+        (['the', 'people', '[UNK]'], {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 134: 5, 289: 6})
+        """
+        return editing.keep_only(self, token_ids)
+
+    def check_wordpiece(self, piece: str) -> None:
+        """Raise where a piece cannot be added; see `add_wordpieces`."""
+        self._check_addable(piece)
+        added_id = self._table.added.encoder.get(piece)
+        if added_id is not None:
+            raise VocabularyError(
+                f"{piece!r} is an added token with the id {added_id}; remove_tokens takes it out",
+                token=piece,
+                found_id=added_id,
+            )
+        reason = self._never_matched(piece)
+        if reason:
+            raise InputError(f"no text can give the piece {piece!r}: {reason}")
+
+    def _never_matched(self, piece: str) -> str | None:
+        """The reason why no text can give an entry, or None if a text may."""
+        prefix = self.wordpiece_tokenizer.continuing_subword_prefix
+        word = piece.removeprefix(prefix)
+        if word.split() != [word]:
+            return "it is empty or holds whitespace"
+        if len(word) > self.wordpiece_tokenizer.max_input_chars_per_word:
+            return (
+                f"a word has at most {self.wordpiece_tokenizer.max_input_chars_per_word} characters"
+            )
+        words = self.basic_tokenizer.tokenize(word) if self.do_basic_tokenize else [word]
+        return None if words == [word] else f"the tokenizer makes {' '.join(words)!r} of it"
 
     # ---- the caches ------------------------------------------------------------------------------
 
@@ -276,11 +617,11 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
         >>> tokenizer.cache_info().chunks, tokenizer.cache_info().limit
         (4, 64000000)
         """
-        return self._now().encoder.info(self.cache_limit)
+        return self._now().pipeline.info(self.cache_limit)
 
     def cache_clear(self) -> None:
         """Clear the caches; no result depends on them."""
-        self._now().encoder.forget()
+        self._now().pipeline.forget()
 
     # ---- looking at texts ------------------------------------------------------------------------
 
@@ -292,12 +633,11 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
         >>> tokenizer.pieces("The [SEP] end")
         ('the [SEP] end', [('the ', False), ('[SEP]', True), (' end', False)])
         """
-        state = frozen(self)
-        table: TokenTable = state._table
+        table = self._table
         lowered = text
-        if isinstance(table.added, SlowAddedTokens) and getattr(state, "do_lower_case", False):
+        if isinstance(table.added, SlowAddedTokens) and getattr(self, "do_lower_case", False):
             lowered = table.added.lower_between(text, table.special_tokens)
-        if state.split_special_tokens:
+        if self.split_special_tokens:
             return lowered, [(lowered, False)] if lowered else []
         parts = table.added.parts(lowered)
         return lowered, [(lowered[start:end], content is not None) for start, end, content in parts]
@@ -316,7 +656,7 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
             return self.wordpiece_tokenizer.tokenize(text)
         special = (
             self._special_in(self._table)
-            if is_replaced(self, SPECIAL_HOOKS)
+            if self.overrides(*SPECIAL_HOOKS)
             else self._table.special_set
         )
         words = self.basic_tokenizer.tokenize(text, None if split_special_tokens else special)
@@ -361,14 +701,10 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
         """One sequence or a pair with the special tokens of `template`: [CLS] A [SEP], or [CLS] A
         [SEP] B [SEP].
         """
-        state, pair = frozen(self, ROLE_HOOKS), token_ids_1 is not None
-        if is_replaced(self, _TEMPLATE_HOOKS):
-            ids: Ids = state.template.input_ids(state, token_ids_0, token_ids_1)
-            return ids
-        pieces = state._derived.get("pieces")
-        if pieces is None:
-            pieces = state._derived["pieces"] = state._template_pieces(state._table)
-        return input_ids(pieces[pair], token_ids_0, token_ids_1)
+        if self.overrides(*_TEMPLATE_HOOKS):
+            return self.template.input_ids(self, token_ids_0, token_ids_1)
+        pieces = self._template_pieces(self._table)[token_ids_1 is not None]
+        return input_ids(pieces, token_ids_0, token_ids_1)
 
     def get_special_tokens_mask(
         self,

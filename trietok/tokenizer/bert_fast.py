@@ -25,7 +25,7 @@ from trietok.files.tokenizer_json import (
 )
 from trietok.files.tokenizer_json_content import WordPieceDecoder
 from trietok.files.tokenizer_json_writer import fast_text
-from trietok.inputs.call_inputs import pair_of
+from trietok.inputs.batch import pair_of
 from trietok.inputs.options import (
     OF_CALLS,
     CallOptions,
@@ -35,20 +35,18 @@ from trietok.inputs.options import (
     Truncation,
 )
 from trietok.inputs.post_processors import PostProcessor, RobertaProcessing, template_processing_of
-from trietok.inputs.profiles import RUST
+from trietok.inputs.settings import RUST
 from trietok.inputs.template import RowPiece, Template
 from trietok.text.added_search import AddedTokens, FastAddedTokens
 from trietok.text.added_tokens import AddedToken
-from trietok.text.changes import is_replaced
 from trietok.text.decoding import joints_of
 from trietok.text.pipeline import Pipeline, Settings
 from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import WordpieceTokenizer
 from trietok.text.words import STEPS, ComponentsTokenizer, RustBasicTokenizer
-from trietok.tokenizer import token_table as editing
-from trietok.tokenizer.bert import BertTokenizer, given
+from trietok.tokenizer import vocabulary_edits as editing
+from trietok.tokenizer.bert import BertTokenizer, given, known_tokens_of
 from trietok.tokenizer.token_table import Token, TokenTable
-from trietok.tokenizer.wordpiece_vocabulary import known_tokens_of
 from trietok.typing_compat import Self, Unpack
 
 if TYPE_CHECKING:
@@ -209,8 +207,8 @@ class RustProfile(BertTokenizer):
         basic = self.basic_tokenizer
         if not isinstance(basic, RustBasicTokenizer):
             raise _not_called(self, f"a basic_tokenizer that is a {type(basic).__name__}")
-        if is_replaced(basic, _NOT_CALLED):
-            own = [name for name in _NOT_CALLED if is_replaced(basic, (name,))]
+        if basic.overrides(*_NOT_CALLED):
+            own = [name for name in _NOT_CALLED if basic.overrides(name)]
             raise _not_called(self, f"{', '.join(own)} of a basic_tokenizer")
         return basic
 
@@ -321,8 +319,8 @@ class RustProfile(BertTokenizer):
 
     @post_processor.setter
     def post_processor(self, value: PostProcessor | None) -> None:
-        with self._changes.changing():
-            self._changes.table = self._table.replace(post_processor=value)
+        with self._tokens.changing():
+            self._tokens.table = self._table.replace(post_processor=value)
 
     @property
     def can_save_slow_tokenizer(self) -> bool:
@@ -349,8 +347,8 @@ class RustProfile(BertTokenizer):
         """
         if isinstance(text, str) and pair is None and not add_special_tokens:
             keywords: dict[str, Any] = {**kwargs}
-            if keywords.keys().isdisjoint(CallOptions._fields) and not is_replaced(
-                self, ("encode_plus",)
+            if keywords.keys().isdisjoint(CallOptions._fields) and not self.overrides(
+                "encode_plus"
             ):
                 return super().tokenize(text, **keywords)
         return self.encode_plus(
@@ -423,7 +421,7 @@ class RustProfile(BertTokenizer):
             if there.get(i) is not token and there.get(i) != token
         }
         self._replaced = {there[i].content: there[i] for i in new if i in there}
-        self._changes.table = table.replace(added=added.with_tokens(new))
+        self._tokens.table = table.replace(added=added.with_tokens(new))
 
     def record(self) -> dict[str, Any]:
         record, added = super().record(), self._table.added
@@ -447,13 +445,15 @@ class RustProfile(BertTokenizer):
             return token != self._saved.get(token.content) and token.as_special() != replaced
 
         to_add = [*filter(is_new, self.all_special_tokens_extended)]
-        self._changes.table = table.replace(roles=self._marked_roles())
+        self._tokens.table = table.replace(roles=self._marked_roles())
         self._add_tokens(to_add, special_tokens=True)
 
     def _with_set(
         self, added: AddedTokens, tokens: Mapping[int, AddedToken], listed: Iterable[AddedToken]
     ) -> AddedTokens:
-        return added.with_tokens(tokens, listed, self._basic().snapshot())
+        fast: Any = added  # `FastAddedTokens`
+        with_tokens: AddedTokens = fast.with_tokens(tokens, listed, self._basic().snapshot())
+        return with_tokens
 
     def order_in_file(self) -> list[int]:
         """The ids of all added tokens, as tokenizer.json lists them."""
@@ -513,17 +513,16 @@ class RustProfile(BertTokenizer):
         added = self._table.added.decoder.get(token_id)
         return super()._convert_id_to_token(token_id) if added is None else added.content
 
-    def _joined(self, state: Any, token_ids: Any, skip_special_tokens: bool, spaces: bool) -> str:
-        table: TokenTable = state._table
+    def _joined(self, token_ids: Any, skip_special_tokens: bool, spaces: bool) -> str:
+        table = self._table
         ids = [token_ids] if isinstance(token_ids, int) else token_ids
         tokens = known_tokens_of(table, ids) if type(ids) is list else None
         if tokens is None:
             tokens = self._converted(table, ids, False)
         if skip_special_tokens:
-            special = table.added.once_special.flat()
+            special = table.added.once_special  # type: ignore[attr-defined]  # of the fast profile
             tokens = [token for token in tokens if token not in special]
-        text: str = state._decoded(tokens)
-        return text
+        return self._decoded(tokens)
 
 
 # The methods of a basic tokenizer that the slow profile's calls go through, and the fast profile's

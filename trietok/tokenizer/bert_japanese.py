@@ -17,8 +17,8 @@ from trietok.text.pipeline import Pipeline, Settings
 from trietok.text.unicode import normalize
 from trietok.text.wordpiece import WordpieceTokenizer
 from trietok.text.words import BasicTokenizer
+from trietok.tokenizer.base import PreTrainedTokenizer
 from trietok.tokenizer.bert import BertTokenizer, given
-from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.token_table import Token, TokenTable
 
 AnalyzerOptions = Mapping[str, Any]

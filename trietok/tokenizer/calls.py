@@ -1,39 +1,61 @@
-"""Calls: texts to what a model takes.
+"""Calls: texts to what a model takes, to ids alone, to numbers of tokens; and ids to model inputs.
 
-In: a text, a pair, words, ids or a batch of them, and the options of a call. Out: a
-`BatchEncoding`. The methods check arguments and delegate to the current `Moment`, which holds an
-encoder (text to ids) and a builder (ids to model inputs), both of one state of the tokenizer. Texts
-go transformers' way: prepare, lower-case outside the tokens that must match as they are written,
-split at the added tokens, tokenize the pieces between.
+The methods check arguments and take the `Snapshot` of the tokenizer, which a call uses from
+beginning to end. Where a user has overridden a method, the call goes through it; see `hooked`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from trietok.errors import (
-    InputError,
-    InputTypeError,
-    kind_of,
+from trietok.errors import InputError, InputTypeError, kind_of
+from trietok.inputs.batch import (
+    as_lists,
+    build_from_ids,
+    build_many,
+    build_one,
+    is_text_input,
 )
 from trietok.inputs.batch_encoding import BatchEncoding
-from trietok.inputs.call_inputs import as_lists, is_text_input
+from trietok.inputs.flat import flat_of_lists
 from trietok.inputs.options import (
+    OF_TEXTS,
     Array,
     CallOptions,
+    EncodeKeywords,
     OwnKeywords,
     Padding,
+    PaddingStrategy,
     Side,
+    TensorKeywords,
     Text,
     TextKeywords,
     TextOrIds,
     Truncation,
+    reject_replaced,
+    resolve_strategies,
+    warn_of_length,
 )
-from trietok.inputs.tensors import Tensors
-from trietok.tokenizer.moment import Moment
-from trietok.tokenizer.state import TokenizerState
+from trietok.inputs.pad import pad, pad_one
+from trietok.inputs.settings import SLOW, InputRules
+from trietok.inputs.template import BERT, Template
+from trietok.inputs.tensors import FlatIds, Tensors, TensorType, flat_ids
+from trietok.inputs.truncation import TruncationStrategy, truncate
+from trietok.text.aligned import Ids
+from trietok.text.pipeline import require_text
+from trietok.tokenizer import hooked
+from trietok.tokenizer.chunks import chunker
+from trietok.tokenizer.snapshot import Snapshot
+from trietok.tokenizer.special_tokens import SpecialTokensMixin
 from trietok.typing_compat import Unpack
+
+if TYPE_CHECKING:
+    import numpy
+    import numpy.typing
+    import torch
+
+    from trietok.tokenizer.chunks import Chunk
 
 _TEXT_HINT = (
     "pass a str, a list of str (a batch, or words with is_split_into_words=True), or a list of"
@@ -41,8 +63,53 @@ _TEXT_HINT = (
 )
 
 
-class CallsMixin(TokenizerState):
-    """How a tokenizer is called, for texts and batches."""
+class Calls(SpecialTokensMixin):
+    """How a tokenizer is called. Not used by itself: `PreTrainedTokenizer` inherits it."""
+
+    model_input_names: list[str] = ["input_ids", "token_type_ids", "attention_mask"]
+    padding_side: Side = "right"
+    truncation_side: Side = "right"
+    model_max_length: int
+    if TYPE_CHECKING:  # the class that inherits defines these
+
+        @property
+        def all_special_ids(self) -> list[int]: ...
+        def warn_once(self, key: str, message: str) -> None: ...
+
+    _input_rules: InputRules = SLOW
+    _hooked_pipeline_class: type[hooked.HookedPipeline] = hooked.HookedPipeline
+    # what makes words, and what makes subwords
+    _stage_names: tuple[str, str] = ("basic_tokenizer", "wordpiece_tokenizer")
+    _has_stages = False  # whether `_tokenize` uses trietok's stages
+
+    def _now(self) -> Snapshot:
+        """The tokenizer as it is now, which a call uses from beginning to end."""
+        own = self.__dict__  # `__getattr__` makes other ways to attributes slow
+        snapshot: Snapshot | None = own.get("_snapshot")
+        if (
+            snapshot is None
+            or snapshot.table is not own["_tokens"].committed
+            or snapshot.mark is not own.get("mark")
+            or snapshot.basic_mark is not snapshot.basic.mark
+            or snapshot.wordpiece_mark is not snapshot.wordpiece.mark
+            # these two may be changed in place
+            or snapshot.never_split != snapshot.basic.never_split
+            or snapshot.names != own["model_input_names"]
+        ):
+            snapshot = own["_snapshot"] = Snapshot(self, snapshot)
+        return snapshot
+
+    def snapshot(self) -> Snapshot:  # type: ignore[override]  # that of a stage is a stage
+        """The tokenizer as it is now: its `table`, its `pipeline` (text to ids), and calls.
+
+        It never changes.
+
+        >>> import trietok
+        >>> snapshot = trietok.BertTokenizer.from_pretrained("trietok-en").snapshot()
+        >>> snapshot.pipeline.ids("the people"), snapshot.pipeline.spans("the people")
+        ([134, 289], [(0, 3), (4, 10)])
+        """
+        return self._now()
 
     def prepare_for_tokenization(
         self, text: str, is_split_into_words: bool = False, **kwargs: Any
@@ -137,11 +204,11 @@ class CallsMixin(TokenizerState):
             return_length,
             verbose,
         )
-        moment = self._now()
+        snapshot = self._now()
         if (
             text_pair is None
             and text_target is None
-            and moment.is_plain
+            and snapshot.is_plain
             and not (kwargs or is_split_into_words)
         ):
             types = (
@@ -152,24 +219,26 @@ class CallsMixin(TokenizerState):
                 type(pad_to_multiple_of),
             )
             if type(text) is str:
-                return moment.plan(values, types).one(moment.call_encoder, text)
+                call = snapshot.quick_call(values, types)
+                return build_one(call, snapshot.call_pipeline, text)
             if type(text) is list and text and type(text[0]) is str:
-                return moment.plan(values, types).batch(moment.call_encoder, text)
+                call = snapshot.quick_call(values, types)
+                return build_many(call, snapshot.call_pipeline, text)
         if text is None and text_target is None:
-            raise InputError("give text, text_target or both")
+            raise InputError('text is None; give a str or a list of str, or pass "" in its place')
         options = CallOptions(*values)
         if text is None:
-            return self._call_any(moment, text_target, text_pair_target, options, kwargs)
-        encoding = self._call_any(moment, text, text_pair, options, kwargs)
+            return self._call_any(snapshot, text_target, text_pair_target, options, kwargs)
+        encoding = self._call_any(snapshot, text, text_pair, options, kwargs)
         if text_target is not None:
             encoding["labels"] = self._call_any(
-                moment, text_target, text_pair_target, options, kwargs
+                snapshot, text_target, text_pair_target, options, kwargs
             )["input_ids"]
         return encoding
 
     def _call_any(
         self,
-        moment: Moment,
+        snapshot: Snapshot,
         text: Any,
         text_pair: Any,
         options: CallOptions,
@@ -187,9 +256,9 @@ class CallsMixin(TokenizerState):
                 )
         first = text[0] if isinstance(text, (list, tuple)) and text else None
         if not isinstance(first if options.is_split_into_words else text, (list, tuple)):
-            if moment.calls_methods:
+            if snapshot.calls_methods:
                 return self.encode_plus(text, text_pair, **options._asdict(), **kwargs)
-            return self._encode_item(moment, text, text_pair, options, kwargs)
+            return self._encode_item(snapshot, text, text_pair, options, kwargs)
         if isinstance(text_pair, str):
             raise InputTypeError(
                 "text is a batch, so text_pair must be a list of the same length, not a str"
@@ -201,32 +270,31 @@ class CallsMixin(TokenizerState):
                     " each text"
                 )
             text = list(zip(text, text_pair, strict=True))
-        if moment.calls_methods:
+        if snapshot.calls_methods:
             return self.batch_encode_plus(text, **options._asdict(), **kwargs)
-        return self._encode_batch(moment, text, options, kwargs)
+        return self._encode_batch(snapshot, text, options, kwargs)
 
     def _encode_item(
         self,
-        moment: Moment,
+        snapshot: Snapshot,
         text: Any,
         text_pair: Any,
         options: CallOptions,
         kwargs: Mapping[str, Any],
     ) -> BatchEncoding:
-        encoder = moment.encoder_for(kwargs, options.is_split_into_words)
-        if moment.builds_by_methods:
-            return moment.by_methods(self).encode_item(encoder, text, text_pair, options)
-        return moment.builder.plan(options).one(
-            encoder, *self._item(text, text_pair, options.is_split_into_words)
-        )
+        pipeline = snapshot.pipeline_for(kwargs, options.is_split_into_words)
+        if snapshot.builds_by_methods:
+            return hooked.encode_item(self, snapshot, pipeline, text, text_pair, options)
+        texts = self._item(text, text_pair, options.is_split_into_words)
+        return build_one(snapshot.call(options), pipeline, *texts)
 
     def _encode_batch(
-        self, moment: Moment, items: Any, options: CallOptions, kwargs: Mapping[str, Any]
+        self, snapshot: Snapshot, items: Any, options: CallOptions, kwargs: Mapping[str, Any]
     ) -> BatchEncoding:
-        encoder = moment.encoder_for(kwargs, options.is_split_into_words)
-        if moment.builds_by_methods:
-            return moment.by_methods(self).encode_batch(encoder, items, options)
-        return moment.builder.plan(options).batch(encoder, items)
+        pipeline = snapshot.pipeline_for(kwargs, options.is_split_into_words)
+        if snapshot.builds_by_methods:
+            return hooked.encode_batch(self, snapshot, pipeline, items, options)
+        return build_many(snapshot.call(options), pipeline, items)
 
     def _item(self, text: Any, text_pair: Any, is_split_into_words: bool) -> tuple[Any, Any]:
         """The one or two texts of a call for one item."""
@@ -290,3 +358,567 @@ class CallsMixin(TokenizerState):
             keywords["split_special_tokens"] = split_special_tokens
         texts = as_lists(batch_text_or_text_pairs)
         return self._encode_batch(self._now(), texts, CallOptions.of(locals()), keywords)
+
+    # ---- ids alone -------------------------------------------------------------------------------
+
+    @overload
+    def encode(
+        self,
+        text: TextOrIds,
+        text_pair: TextOrIds | None = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        padding_side: Side | None = None,
+        return_tensors: None = None,
+        **kwargs: Unpack[EncodeKeywords],
+    ) -> list[int]: ...
+
+    @overload
+    def encode(
+        self,
+        text: TextOrIds,
+        text_pair: TextOrIds | None = None,
+        *,
+        return_tensors: Literal["np", TensorType.NUMPY],
+        **kwargs: Unpack[TensorKeywords],
+    ) -> numpy.typing.NDArray[numpy.int64]: ...
+
+    @overload
+    def encode(
+        self,
+        text: TextOrIds,
+        text_pair: TextOrIds | None = None,
+        *,
+        return_tensors: Literal["pt", TensorType.PYTORCH],
+        **kwargs: Unpack[TensorKeywords],
+    ) -> torch.Tensor: ...
+
+    @overload
+    def encode(
+        self,
+        text: TextOrIds,
+        text_pair: TextOrIds | None = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        padding_side: Side | None = None,
+        return_tensors: Tensors = None,
+        **kwargs: Unpack[EncodeKeywords],
+    ) -> Any: ...
+
+    def encode(
+        self,
+        text: TextOrIds,
+        text_pair: TextOrIds | None = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        padding_side: Side | None = None,
+        return_tensors: Tensors = None,
+        **kwargs: Any,
+    ) -> Any:
+        """The ids of one text or pair: `encode_plus(...)["input_ids"]`. The options are those of a
+        call.
+
+        Args:
+            text: a str, a list of tokens, or a list of ids.
+            text_pair: likewise.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> tokenizer.convert_ids_to_tokens(tokenizer.encode("Hello!"))[-2:]
+        ['!', '[SEP]']
+        """
+        if (
+            type(text) is str
+            and text_pair is None
+            and return_tensors is None
+            and not (kwargs or padding or max_length is not None)
+        ):
+            # What a call does with a text alone: by its methods a short text takes twice as long.
+            own = self.__dict__
+            snapshot: Snapshot | None = own.get("_snapshot")
+            if (
+                snapshot is None
+                or snapshot.table is not own["_tokens"].committed
+                or snapshot.mark is not own.get("mark")
+                or snapshot.basic_mark is not snapshot.basic.mark
+                or snapshot.wordpiece_mark is not snapshot.wordpiece.mark
+                or snapshot.never_split != snapshot.basic.never_split
+            ):
+                snapshot = self._now()
+            call = snapshot.default_call
+            if call is not None and add_special_tokens is True and truncation is None:
+                kernel = snapshot.pipeline.kernel
+                if kernel is None:
+                    ids = snapshot.pipeline.ids_between(snapshot.front, text, snapshot.back)
+                else:
+                    ids = kernel.ids(text, snapshot.front, snapshot.back)
+                if len(ids) > call.limit:
+                    warn_of_length(call, len(ids))
+                return ids
+        return self.encode_plus(
+            text,
+            text_pair,
+            add_special_tokens=add_special_tokens,
+            padding=padding,
+            truncation=truncation,
+            max_length=max_length,
+            stride=stride,
+            padding_side=padding_side,
+            return_tensors=return_tensors,
+            **kwargs,
+        )["input_ids"]
+
+    @overload
+    def count(  # type: ignore[overload-overlap]
+        self,
+        text: str,
+        text_pair: str | None = None,
+        add_special_tokens: bool = True,
+        *,
+        is_split_into_words: Literal[False] = False,
+        **kwargs: Unpack[TextKeywords],
+    ) -> int: ...
+
+    @overload
+    def count(
+        self,
+        text: Sequence[str] | Array,
+        text_pair: Sequence[str] | Array | None = None,
+        add_special_tokens: bool = True,
+        *,
+        is_split_into_words: Literal[False] = False,
+        **kwargs: Unpack[TextKeywords],
+    ) -> list[int]: ...
+
+    @overload
+    def count(
+        self,
+        text: Text,
+        text_pair: Text | None = None,
+        add_special_tokens: bool = True,
+        *,
+        is_split_into_words: bool = False,
+        **kwargs: Unpack[TextKeywords],
+    ) -> Any: ...
+
+    def count(
+        self,
+        text: Any,
+        text_pair: Any = None,
+        add_special_tokens: bool = True,
+        *,
+        is_split_into_words: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        """How many ids a call gives a text, or each text of a batch, without truncation; sooner
+        than by a call.
+
+        Args:
+            text, text_pair, is_split_into_words: as in a call.
+            add_special_tokens: count the special tokens around a text too.
+            **kwargs: `split_special_tokens`, as in a call.
+
+        Returns:
+            An int for one text or pair, a list of ints for a batch. A text that is longer than the
+            model takes is not warned of.
+
+        Raises:
+            TrietokError: whatever a call raises.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> (
+        ...     tokenizer.count("The people"),
+        ...     tokenizer.count(["The people", "people"], add_special_tokens=False),
+        ... )
+        (4, [2, 1])
+        """
+        return self._count(
+            self._now(), text, text_pair, add_special_tokens, is_split_into_words, kwargs
+        )
+
+    def _count(
+        self,
+        snapshot: Snapshot,
+        text: Any,
+        text_pair: Any,
+        add_special_tokens: bool,
+        is_split_into_words: bool,
+        kwargs: Mapping[str, Any],
+    ) -> Any:
+        call = snapshot.default_call
+        if call is not None and text_pair is None and not (is_split_into_words or kwargs):
+            around = call.frames[False].around if add_special_tokens else 0
+            if type(text) is str:
+                return snapshot.pipeline.count(text) + around
+            if type(text) is list and set(map(type, text)) == {str}:
+                return snapshot.pipeline.counts(text, around)
+        options = CallOptions(
+            add_special_tokens,
+            is_split_into_words=is_split_into_words,
+            return_token_type_ids=False,
+            return_attention_mask=False,
+            verbose=False,
+        )
+        ids = self._call_any(snapshot, text, text_pair, options, kwargs)["input_ids"]
+        return list(map(len, ids)) if ids and isinstance(ids[0], list) else len(ids)
+
+    def chunks(
+        self,
+        text: str,
+        max_tokens: int | None = None,
+        *,
+        overlap: int = 0,
+        at: Literal["word", "sentence"] | None = "word",
+        add_special_tokens: bool = True,
+        **kwargs: Unpack[TextKeywords],
+    ) -> list[Chunk]:
+        """Cut a text into stretches of at most `max_tokens` tokens each, without losing a
+        character.
+
+        Without overlap, the stretches joined are the text. Whitespace between two stays with the
+        first. Each is counted by itself, as a call for it counts. The time is linear in the length
+        of the text.
+
+        Args:
+            text: a str.
+            max_tokens: how many tokens a stretch may have; None for `model_max_length`.
+            overlap: how many tokens at the end of a stretch the next one may repeat, in whole
+                words.
+            at: where to cut. `"word"`: beside whitespace and Chinese characters; within what lies
+                between only where that alone has more than `max_tokens`, and there beside a sign if
+                there is one. `"sentence"`: behind the last `.`, `!`, `?`, `。`, `！`, `？` or line
+                end that leaves room, else as `"word"`. None: between any two tokens.
+            add_special_tokens: `max_tokens` counts the special tokens around a stretch, too.
+            **kwargs: `split_special_tokens`, as in a call.
+
+        Returns:
+            `Chunk`s, with `text`, `start`, `end` and `tokens`.
+
+        Raises:
+            InputError: `max_tokens` leaves no room for a token, or not for one character; `overlap`
+                is not below what it leaves; there is no `max_tokens`, and the model has no maximum.
+            NotSupportedError: the class does not tell which characters its tokens stand for.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> text = "The people are many. They are here!  Now they say no."
+        >>> [(chunk.text, chunk.tokens) for chunk in tokenizer.chunks(text, 8, at="sentence")]
+        [('The people are many. ', 7), ('They are here!  ', 6), ('Now they say no.', 7)]
+        """
+        require_text(text)
+        snapshot = self._now()
+
+        def count(part: str) -> int:
+            number: int = self._count(snapshot, part, None, add_special_tokens, False, kwargs)
+            return number
+
+        spans = snapshot.pipeline_for(kwargs).spans
+        limit = self.model_max_length if max_tokens is None else max_tokens
+        return list(chunker(limit, overlap, at, count, spans).chunks(text))
+
+    def encode_flat(
+        self,
+        texts: Sequence[str] | Array,
+        text_pair: Sequence[str] | Array | None = None,
+        add_special_tokens: bool = True,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        *,
+        return_token_type_ids: bool = False,
+        return_tensors: Literal["np", "pt"] | TensorType = "np",
+        **kwargs: Unpack[TextKeywords],
+    ) -> FlatIds:
+        """The ids of several texts in one array, without padding, for attention over sequences of
+        any lengths.
+
+        It takes numpy; with the compiled kernel no list is made and nothing is copied.
+
+        Args:
+            texts, text_pair: a list of str each.
+            add_special_tokens, truncation, max_length, **kwargs: as in a call.
+            return_token_type_ids: also `token_type_ids`.
+            return_tensors: `"np"` or `"pt"`.
+
+        Returns:
+            `FlatIds`, of int32: `ids` (tokens,) and `offsets` (texts + 1,), which FlashAttention
+            calls `cu_seqlens`.
+
+        Raises:
+            InputError: a text cannot be encoded so, or there are more than 2,147,483,647 ids.
+            MissingDependencyError: numpy or torch is not installed.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> flat = tokenizer.encode_flat(["The people", "people"])
+        >>> flat.ids.tolist(), flat.cu_seqlens.tolist(), flat.max_seqlen, flat.position_ids.tolist()
+        ([2, 134, 289, 3, 2, 289, 3], [0, 4, 7], 4, [0, 1, 2, 3, 0, 1, 2])
+        """
+        if isinstance(texts, str):
+            raise InputTypeError("texts is a str; encode_flat takes a list of them", value=texts)
+        snapshot, tensors = self._now(), TensorType(return_tensors)
+        options = CallOptions(
+            add_special_tokens,
+            False,
+            truncation,
+            max_length,
+            return_token_type_ids=return_token_type_ids,
+            return_attention_mask=False,
+        )
+        if snapshot.is_plain and text_pair is None and not kwargs and type(texts) is list:
+            pipeline = snapshot.call_pipeline
+            call = snapshot.call(options)
+            if {*map(type, texts)} == {str}:
+                pipeline.expect(texts)
+                if tensors is TensorType.NUMPY and pipeline.kernel is not None:
+                    flat = call.flat_by_kernel(pipeline, texts)
+                    if flat is not None:
+                        return flat
+                flat_call = snapshot.flat_call(options)
+                if flat_call is not None:
+                    lengths, ids, columns = flat_call.rows(pipeline.rows(texts))
+                    return flat_ids(lengths, ids, columns.get("token_type_ids"), tensors)
+        rows = self._call_any(snapshot, texts, text_pair, options, kwargs)
+        lengths, ids = flat_of_lists(rows["input_ids"])
+        types = None
+        if return_token_type_ids:
+            types = bytes([number for row in rows["token_type_ids"] for number in row])
+        return flat_ids(lengths, ids, types, tensors)
+
+    _of_tokenize: tuple[str, ...] = OF_TEXTS
+
+    def tokenize(self, text: str, **kwargs: Unpack[TextKeywords]) -> list[str]:
+        """Split one text into tokens, without special tokens around it.
+
+        Args:
+            text: the text.
+            **kwargs: `split_special_tokens`, as in a call; and what `prepare_for_tokenization`
+                takes.
+
+        Raises:
+            InputTypeError: `text` is not a str.
+            OptionError: a keyword is unknown.
+
+        >>> import trietok
+        >>> trietok.BertTokenizer.from_pretrained("trietok-en").tokenize("The people, united!")
+        ['the', 'people', ',', 'united', '!']
+        """
+        require_text(text)
+        return self._now().pipeline_for(kwargs, known=self._of_tokenize).tokens(text)
+
+    def _tokenize(self, text: str, **kwargs: Any) -> list[str]:
+        """Split a text that holds no added token into tokens. A subclass fills it in."""
+        raise NotImplementedError(f"{type(self).__name__} has no _tokenize(text)")
+
+    # ---- from ids to what a model takes, one step at a time --------------------------------------
+
+    def prepare_for_model(
+        self,
+        ids: Ids,
+        pair_ids: Ids | None = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        pad_to_multiple_of: int | None = None,
+        padding_side: Side | None = None,
+        return_tensors: Tensors = None,
+        return_token_type_ids: bool | None = None,
+        return_attention_mask: bool | None = None,
+        return_overflowing_tokens: bool = False,
+        return_special_tokens_mask: bool = False,
+        return_offsets_mapping: bool = False,
+        return_length: bool = False,
+        verbose: bool = True,
+        prepend_batch_axis: bool = False,
+        **kwargs: Unpack[TextKeywords],
+    ) -> BatchEncoding:
+        """Truncate, add special tokens, make masks and pad, for texts that are given as ids.
+
+        Args:
+            ids, pair_ids: the ids of one or two sequences, without special tokens.
+            prepend_batch_axis: give tensors a batch axis of one.
+
+        The other arguments are those of a call.
+        """
+        reject_replaced(kwargs)
+        options = CallOptions.of({**locals(), "is_split_into_words": False})
+        snapshot = self._now()
+        if snapshot.prepares_by_methods:
+            return hooked.prepare(self, ids, pair_ids, options, prepend_batch_axis)
+        call = snapshot.call_of_ids(options)
+        return build_from_ids(call, ids, pair_ids, prepend_batch_axis)
+
+    def truncate_sequences(
+        self,
+        ids: Ids,
+        pair_ids: Ids | None = None,
+        num_tokens_to_remove: int = 0,
+        truncation_strategy: str | TruncationStrategy = "longest_first",
+        stride: int = 0,
+    ) -> tuple[Ids, Ids | None, Ids]:
+        """Remove ids from one sequence or a pair; see `trietok.inputs.truncation.truncate`.
+
+        Returns:
+            ids, pair_ids (None without one), and the overflowing ids: each a list.
+        """
+        strategy = TruncationStrategy(truncation_strategy)
+        return truncate(ids, pair_ids, num_tokens_to_remove, strategy, stride, self.truncation_side)
+
+    def num_special_tokens_to_add(self, pair: bool = False) -> int:
+        """How many special tokens the template puts around one sequence, or around a pair."""
+        return len(self.build_inputs_with_special_tokens([], [] if pair else None))
+
+    def build_inputs_with_special_tokens(
+        self, token_ids_0: Ids, token_ids_1: Ids | None = None
+    ) -> Ids:
+        """Put special tokens around one sequence or a pair; a subclass overrides it. Here: none."""
+        return token_ids_0 if token_ids_1 is None else token_ids_0 + token_ids_1
+
+    def create_token_type_ids_from_sequences(
+        self, token_ids_0: Ids, token_ids_1: Ids | None = None
+    ) -> Ids:
+        """What `template` says: 0 for the first sequence with its special tokens, 1 for the second,
+        in BERT.
+        """
+        # A role whose token has no id leaves no place, as one without a token.
+        unset = [role for role in self._table.roles if getattr(self, f"{role}_id", 0) is None]
+        template: Template = getattr(self, "template", BERT)
+        return template.token_type_ids(token_ids_0, token_ids_1, unset)
+
+    def get_special_tokens_mask(
+        self,
+        token_ids_0: Ids,
+        token_ids_1: Ids | None = None,
+        already_has_special_tokens: bool = False,
+    ) -> list[int]:
+        """1 for each special token, 0 for the others.
+
+        Args:
+            token_ids_0, token_ids_1: ids of one or two sequences.
+            already_has_special_tokens: whether the ids include the special tokens already.
+
+        Raises:
+            InputError: they do, and a second sequence is given.
+        """
+        if not already_has_special_tokens:
+            return [0] * (len(token_ids_0) + len(token_ids_1 or ()))
+        if token_ids_1 is not None:
+            raise InputError(
+                "ids that have their special tokens already are one sequence; leave token_ids_1 out"
+            )
+        special = set(self.all_special_ids)
+        return [int(token_id in special) for token_id in token_ids_0]
+
+    @property
+    def max_len_single_sentence(self) -> int:
+        """The longest text the model takes, in tokens, without the special tokens."""
+        return self.model_max_length - self.num_special_tokens_to_add(pair=False)
+
+    @max_len_single_sentence.setter
+    def max_len_single_sentence(self, value: int) -> None:
+        self._refuse_length("max_len_single_sentence", value)
+
+    @property
+    def max_len_sentences_pair(self) -> int:
+        """The longest pair the model takes, in tokens of both texts, without the special tokens."""
+        return self.model_max_length - self.num_special_tokens_to_add(pair=True)
+
+    @max_len_sentences_pair.setter
+    def max_len_sentences_pair(self, value: int) -> None:
+        self._refuse_length("max_len_sentences_pair", value)
+
+    def _refuse_length(self, name: str, value: int) -> None:
+        if value != getattr(self, name):
+            raise InputError(f"{name} follows from model_max_length; set that instead")
+
+    def pad(
+        self,
+        encoded_inputs: Any,
+        padding: Padding = True,
+        max_length: int | None = None,
+        pad_to_multiple_of: int | None = None,
+        padding_side: Side | None = None,
+        return_attention_mask: bool | None = None,
+        return_tensors: Tensors = None,
+        verbose: bool = True,
+    ) -> BatchEncoding:
+        """Pad encoded texts: one text, a batch, or a list of texts as a data loader hands them
+        over.
+
+        Args:
+            encoded_inputs: a `BatchEncoding` or dict of lists or tensors, or a list of those. It is
+                not changed.
+
+        The other arguments are those of a call. Tensors come back as tensors of their kind.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> tokenizer.pad([{"input_ids": [2, 7, 3]}, {"input_ids": [2, 3]}])
+        {'input_ids': [[2, 7, 3], [2, 3, 0]], 'attention_mask': [[1, 1, 1], [1, 1, 0]]}
+
+        Raises:
+            InputError: the main input is missing, or values have different batch sizes.
+        """
+        return pad(
+            self,
+            encoded_inputs,
+            padding,
+            max_length,
+            pad_to_multiple_of,
+            padding_side,
+            return_attention_mask,
+            return_tensors,
+            verbose,
+            pad_row=self._pad if self.overrides("_pad") else None,
+        )
+
+    def _pad(
+        self,
+        encoded_inputs: Mapping[str, Any],
+        max_length: int | None = None,
+        padding_strategy: PaddingStrategy = PaddingStrategy.DO_NOT_PAD,
+        pad_to_multiple_of: int | None = None,
+        padding_side: Side | None = None,
+        return_attention_mask: bool | None = None,
+    ) -> dict[str, Any]:
+        """Pad one text; a subclass may override it: `pad` calls it for each text, and so do the
+        calls of slow classes.
+
+        Unlike that of transformers it returns another dict, and does not change the one that it is
+        given.
+        """
+        return pad_one(
+            self,
+            encoded_inputs,
+            max_length,
+            padding_strategy,
+            pad_to_multiple_of,
+            padding_side,
+            return_attention_mask,
+        )
+
+    def _get_padding_truncation_strategies(
+        self,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        pad_to_multiple_of: int | None = None,
+        verbose: bool = True,
+        **kwargs: Any,
+    ) -> tuple[PaddingStrategy, TruncationStrategy, int | None, dict[str, Any]]:
+        """The strategies of a call, the length that they use, and the keywords that are left."""
+        return (
+            *resolve_strategies(self, padding, truncation, max_length, pad_to_multiple_of, verbose),
+            kwargs,
+        )

@@ -201,7 +201,7 @@ def _settings(tokenizer: Any) -> dict[str, Any]:
         if hasattr(basic, "clean_text"):
             settings["clean_text"] = bool(basic.clean_text)
             settings["template"] = [
-                [list(piece[:4]) for piece in tokenizer.input_builder.pieces(pair, True)]
+                [list(piece[:4]) for piece in tokenizer.snapshot().pieces(pair)]
                 for pair in (False, True)
             ]
     return settings

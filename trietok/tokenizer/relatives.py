@@ -106,8 +106,7 @@ class DPRReaderTokenizer(BertTokenizer):
         >>> tokenizer.decode(rows.input_ids[1])
         '[CLS] what is it? [SEP] a word [SEP] it is new.'
         """
-        pinned: Any = self._pinned()
-        plain: Callable[..., BatchEncoding] = super(DPRReaderTokenizer, pinned).__call__
+        plain: Callable[..., BatchEncoding] = super().__call__
         if titles is None or texts is None:
             kwargs |= {"truncation": truncation, "return_attention_mask": return_attention_mask}
             kwargs |= {
@@ -137,13 +136,11 @@ class DPRReaderTokenizer(BertTokenizer):
             "input_ids": [(a + b)[:stop] for a, b in zip(fronts, ends, strict=True)]
         }
         if return_attention_mask is not False:
-            pad = pinned.pad_token_id
+            pad = self.pad_token_id
             rows["attention_mask"] = [
                 [int(token_id != pad) for token_id in row] for row in rows["input_ids"]
             ]
-        return pinned.pad(  # type: ignore[no-any-return]
-            rows, padding=padding, max_length=max_length, return_tensors=return_tensors
-        )
+        return self.pad(rows, padding=padding, max_length=max_length, return_tensors=return_tensors)
 
 
 class RetriBertTokenizer(BertTokenizer):

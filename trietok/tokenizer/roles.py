@@ -44,9 +44,9 @@ class Roles(MutableMapping[str, Any]):
         self._set(roles)
 
     def _set(self, roles: dict[str, Any]) -> None:
-        changes = self._tokenizer._changes
-        with changes.changing():
-            changes.table = changes.table.replace(roles=roles)
+        tokens = self._tokenizer._tokens
+        with tokens.changing():
+            tokens.table = tokens.table.replace(roles=roles)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._tokenizer._table.roles)

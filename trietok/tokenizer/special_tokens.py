@@ -1,23 +1,30 @@
-"""The roles of special tokens: which token opens a sequence, separates two, pads, masks.
-
-In: a token for a role. Out: the token, its id, and the lists of all special tokens and ids.
+"""The special and added tokens of a tokenizer: roles, adding, removing, numbering.
 
 `SpecialTokensMixin` gives every role three attributes, as transformers does: `cls_token` reads and
-sets the token, `cls_token_id` its id, and `special_tokens_map` shows them all.
+sets the token, `cls_token_id` its id, and `special_tokens_map` shows them all. Other threads see a
+change completely or not at all; a change that raises has no effect.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from trietok.errors import NotSupportedError, OptionError, SpecialTokenError
+from trietok.errors import (
+    InputError,
+    NotSupportedError,
+    OptionError,
+    SpecialTokenError,
+    VocabularyError,
+)
 from trietok.files.formats import ADDITIONAL
-from trietok.forks import under_way
+from trietok.inputs.options import padded_length
 from trietok.text.added_search import AddedTokens, SlowAddedTokens
 from trietok.text.added_tokens import AddedToken
-from trietok.text.changes import ChangeableType, Version, is_ours, is_replaced
+from trietok.text.trie import Trie
+from trietok.text.watched import Watched, is_ours
+from trietok.tokenizer import vocabulary_edits as editing
 from trietok.tokenizer.roles import Roles, checked_role, role_of
 from trietok.tokenizer.token_table import SPECIAL_HOOKS, CurrentTable, Token, TokenTable
 
@@ -114,9 +121,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger("trietok")
 
 
-class SpecialTokensMixin(metaclass=ChangeableType):
-    """The roles, as attributes with `_id` twins and setters. Not used by itself: tokenizers inherit
-    it.
+class SpecialTokensMixin(Watched):
+    """The roles, as attributes with `_id` twins and setters, and the added tokens. Not used by
+    itself: tokenizers inherit it.
 
     Args:
         verbose: log when a role without a token is read.
@@ -153,17 +160,17 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         cls_token_id: int | None
         mask_token_id: int | None
         additional_special_tokens_ids: list[int]
-        _moment: Any
-        _own_version: Version
-        _derived: dict[str, Any]
+        _tokens: CurrentTable
+        max_embedding_rows: int | None
+        config_rows: int | None
+        profile: str
 
         # The class that inherits defines these.
         convert_tokens_to_ids: Callable[..., Any]
         convert_ids_to_tokens: Callable[..., Any]
 
         def _ids_of_roles(self, table: TokenTable, tokens: str | Sequence[str]) -> Any: ...
-        def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int: ...
-        def known_tokens(self, tokens: Any, special_tokens: bool = False) -> list[str]: ...
+        def get_vocab(self) -> dict[str, int]: ...
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -185,8 +192,8 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         roles: dict[str, Any] = {**dict.fromkeys(self.SPECIAL_TOKENS_ATTRIBUTES), ADDITIONAL: []}
         # A class with a vocabulary has read it before; the others look their tokens up themselves.
         vocabulary = self.__dict__.pop("_first_vocabulary", None)
-        self._changes = CurrentTable(
-            TokenTable(vocabulary, self._no_added_tokens(), roles), self._version
+        self.__dict__["_tokens"] = CurrentTable(
+            TokenTable(vocabulary, self._no_added_tokens(), roles)
         )
         for role, value in kwargs.items():
             if role in roles and value is not None:
@@ -204,9 +211,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
     @property
     def _table(self) -> TokenTable:
         """Vocabulary, added tokens and roles as they are now."""
-        changes = self._changes
-        # the former is read for each token
-        return changes.committed if changes.changer is None else changes.table
+        return self._tokens.table
 
     def _marked(self, token: Token) -> Token:
         """The token of a role, marked as special, whatever its `AddedToken` says."""
@@ -221,8 +226,8 @@ class SpecialTokensMixin(metaclass=ChangeableType):
     if not TYPE_CHECKING:  # a type checker shall know a misspelt name
         # called only for names that are not found otherwise
         def __getattr__(self, name: str) -> Any:
-            changes = self.__dict__.get("_changes")
-            table = None if changes is None else changes.table
+            tokens = self.__dict__.get("_tokens")
+            table = None if tokens is None else tokens.table
             role, is_id = role_of(name)
             if table is not None and role in table.roles:
                 value = table.roles[role]
@@ -230,41 +235,26 @@ class SpecialTokensMixin(metaclass=ChangeableType):
                     if self.verbose and not is_id:
                         logger.error("Using %s, but it is not set yet.", role)
                     return None
-                tokens = [str(token) for token in value] if role == ADDITIONAL else str(value)
-                return self._ids_of_roles(table, tokens) if is_id else tokens
+                found = [str(token) for token in value] if role == ADDITIONAL else str(value)
+                return self._ids_of_roles(table, found) if is_id else found
             instead = ABSENT.get(name) or LEFT_OUT.get(name)
             if instead is not None:
                 raise NotSupportedError(f"trietok has no {name}; {instead}", name=name)
             raise AttributeError(f"{type(self).__name__} has no attribute {name}")
 
-    def __delattr__(self, name: str) -> None:
-        with under_way(self._version.bump):
-            object.__delattr__(self, name)
-            self._version.bump()
-
-    @property
-    def _version(self) -> Version:
-        """Its mark changes with each change of the tokenizer, or of its basic or WordPiece
-        tokenizer.
-        """
-        version: Version | None = self.__dict__.get("_own_version")
-        return self.__dict__.setdefault("_own_version", Version()) if version is None else version
-
     if not TYPE_CHECKING:
 
         def __setattr__(self, name: str, value: Any) -> None:
-            changes = self.__dict__.get("_changes")
+            tokens = self.__dict__.get("_tokens")
             role, is_id = role_of(name)
-            if changes is None or role not in changes.table.roles:
-                with under_way(self._version.bump):
-                    object.__setattr__(self, name, value)
-                    self._version.bump()
+            if tokens is None or role not in tokens.table.roles:
+                super().__setattr__(name, value)
                 return
             if is_id and value is not None:
                 value = self.convert_ids_to_tokens(value)
             value = checked_role(role, value)
-            with changes.changing():
-                changes.table = changes.table.replace(roles={**changes.table.roles, role: value})
+            with tokens.changing():
+                tokens.table = tokens.table.replace(roles={**tokens.table.roles, role: value})
 
     # ---- all of them -----------------------------------------------------------------------------
 
@@ -303,7 +293,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         A token with two roles is listed once; a token that a list names twice is listed twice, as
         in transformers.
         """
-        if not is_replaced(self, SPECIAL_HOOKS[:1]):
+        if not self.overrides(*SPECIAL_HOOKS[:1]):
             return list(self._table.special_tokens_extended)
         tokens: list[Token] = []
         for value in self.special_tokens_map_extended.values():
@@ -318,7 +308,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
     @property
     def all_special_tokens(self) -> list[str]:
         """All special tokens in the order of the roles; see `all_special_tokens_extended`."""
-        if is_replaced(self, SPECIAL_HOOKS[:2]):
+        if self.overrides(*SPECIAL_HOOKS[:2]):
             return list(map(str, self.all_special_tokens_extended))
         return list(self._table.special_tokens)
 
@@ -375,7 +365,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
             value = checked_role(role, value)
             tokens = value if role == ADDITIONAL else [value]
             checked[role] = [AddedToken.of(token, special=True) for token in tokens]
-        with self._changes.changing():
+        with self._tokens.changing():
             to_add: list[AddedToken] = []
             for role, given in checked.items():
                 tokens = list(map(self._as_special, given))
@@ -474,8 +464,8 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         Returns:
             The number of tokens that are new to the vocabulary.
         """
-        with self._changes.changing():
-            self._changes.table = self._table.replace(roles=self._marked_roles())
+        with self._tokens.changing():
+            self._tokens.table = self._table.replace(roles=self._marked_roles())
             return self.add_tokens(self.all_special_tokens_extended, special_tokens=True)
 
     def _marked_roles(self) -> dict[str, Any]:
@@ -498,6 +488,242 @@ class SpecialTokensMixin(metaclass=ChangeableType):
             dict.fromkeys([*self.SPECIAL_TOKENS_ATTRIBUTES, *special_tokens])
         )
         # all at once: the table is copied once, not once for each role
-        with self._changes.changing():
+        with self._tokens.changing():
             values = {role: checked_role(role, token) for role, token in special_tokens.items()}
-            self._changes.table = self._table.replace(roles={**self._table.roles, **values})
+            self._tokens.table = self._table.replace(roles={**self._table.roles, **values})
+
+    # ---- the added tokens ------------------------------------------------------------------------
+
+    _plan_adding = staticmethod(editing.plan_adding)
+
+    @property
+    def added_tokens_encoder(self) -> Mapping[str, int]:
+        """The added tokens: content → id, in the order of their ids; read-only."""
+        return self._table.added.ids_by_content
+
+    @property
+    def added_tokens_decoder(self) -> Mapping[int, AddedToken]:
+        """The added tokens: id → `AddedToken`, in the order of their ids; read-only."""
+        return self._table.added.by_id
+
+    @added_tokens_decoder.setter
+    def added_tokens_decoder(self, value: Mapping[int, Token]) -> None:
+        tokens = editing.all_as_added(value)
+        with self._tokens.changing():
+            table = self._table
+            self._tokens.table = table.replace(
+                added=self._with_set(table.added, tokens, tokens.values())
+            )
+
+    def _with_set(
+        self, added: AddedTokens, tokens: Mapping[int, AddedToken], listed: Iterable[AddedToken]
+    ) -> AddedTokens:
+        """The added tokens with others; in the fast profile texts are searched for those `listed`
+        too.
+        """
+        return added.with_tokens(tokens)
+
+    def added_tokens_in_order(self) -> list[AddedToken]:
+        """The added tokens in the order of adding, by which texts are kept from lower-casing."""
+        return list(self._table.added.decoder.flat().values())
+
+    def get_added_vocab(self) -> dict[str, int]:
+        """The added tokens: content → id, in the order of adding."""
+        return dict(self._table.added.encoder.flat())
+
+    @property
+    def tokens_trie(self) -> Trie:
+        """The trie that splits texts at the added tokens."""
+        return self._table.added.trie
+
+    @property
+    def _added_tokens_encoder(self) -> dict[str, int]:
+        return self._table.added.encoder.flat()
+
+    @property
+    def _added_tokens_decoder(self) -> dict[int, AddedToken]:
+        return self._table.added.decoder.flat()
+
+    @property
+    def max_id(self) -> int:
+        """The highest id that any token has or, if it was removed, had; the next new token gets
+        this id plus one.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> tokenizer.max_id, tokenizer.add_tokens(["covid-19"]), tokenizer.max_id
+        (7999, 1, 8000)
+        """
+        return max(self._table.added.max_id, *self.get_vocab().values(), -1)
+
+    def embedding_rows(self, multiple_of: int = 8) -> int:
+        """How many embedding rows a model needs for every id, rounded up to a multiple.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> _ = tokenizer.add_tokens(["covid-19"])
+        >>> (
+        ...     tokenizer.embedding_rows(),
+        ...     tokenizer.embedding_rows(multiple_of=1),
+        ...     tokenizer.embedding_rows(64),
+        ... )
+        (8008, 8001, 8064)
+
+        Raises:
+            InputError: `multiple_of` is below 1.
+        """
+        if type(multiple_of) is not int or multiple_of < 1:
+            raise InputError(f"multiple_of is {multiple_of!r}; it is a whole number from 1")
+        return padded_length(self.max_id + 1, multiple_of)
+
+    def _require_rows(self, rows: int) -> None:
+        """Raise if new tokens need more embedding rows than the model has, as the caller says.
+
+        What only the model's config.json says is logged for those who listen; saving warns of it,
+        which is when it can be said what to do with which directories.
+        """
+        if self.config_rows is not None and rows > self.config_rows:
+            logger.info(
+                "the new tokens need %d embedding rows, and the model's config.json says it has %d",
+                rows,
+                self.config_rows,
+            )
+        if self.max_embedding_rows is not None and rows > self.max_embedding_rows:
+            raise VocabularyError(
+                f"the new tokens would need {rows:,} embedding rows, and the model has"
+                f" {self.max_embedding_rows:,}; give the model more rows and raise"
+                " max_embedding_rows, or use assign_unused",
+                expected_id=self.max_embedding_rows - 1,
+                found_id=rows - 1,
+            )
+
+    def __len__(self) -> int:
+        """The number of different tokens with the added ones."""
+        return len(self.get_vocab())
+
+    @property
+    def total_vocab_size(self) -> int:
+        """The number of different tokens with the added ones: `len(tokenizer)`."""
+        return len(self)
+
+    def _known_ids(self) -> Mapping[str, int]:
+        """Token → id, without the added tokens or with them: `add_tokens` looks tokens up in it."""
+        return self.get_vocab()
+
+    def known_tokens(
+        self, tokens: Token | Sequence[Token], special_tokens: bool = False
+    ) -> list[str]:
+        """Those of the tokens that `add_tokens` would give no new id; nothing is added.
+
+        Such a token has an id already, or equals an earlier token of the list, after lower-casing
+        if the tokenizer lower-cases.
+
+        Args:
+            tokens, special_tokens: what `add_tokens` would be given.
+
+        Raises:
+            InputTypeError, InputError: a token is neither a string nor an `AddedToken`, or is
+                empty.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> terms = ["covid-19", "People", "COVID-19", "mrna"]
+        >>> tokenizer.known_tokens(terms)
+        ['People', 'COVID-19']
+        >>> tokenizer.add_tokens(terms)
+        2
+        """
+        given: Sequence[Any] = tokens if isinstance(tokens, (list, tuple)) else [tokens]
+        lowers = self.profile == "slow" and bool(getattr(self, "do_lower_case", False))
+        known = self.get_vocab()
+        return editing.known_among(
+            self._table, given, known, special_tokens=special_tokens, lowers=lowers
+        )
+
+    def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
+        with self._tokens.changing():
+            table, lowers = self._table, bool(getattr(self, "do_lower_case", False))
+            check = self._check_addable if table.assigned else None
+            asked = editing.Asked(
+                new_tokens, special_tokens, lowers, self._known_ids(), self.max_id + 1, check
+            )
+            adding = self._plan_adding(table, asked)
+            self._require_rows(adding.rows)
+            roles, more = table.roles, adding.additional
+            if more:
+                roles = {**roles, ADDITIONAL: [*roles[ADDITIONAL], *more]}
+            if more or adding.to_set:
+                added = self._with_set(table.added, adding.to_set, adding.listed)
+                self._tokens.table = table.with_tokens(added, adding.to_set, roles)
+        return adding.told
+
+    def _check_addable(self, content: str) -> None:
+        """Raise if a token cannot be added; called if slots of the vocabulary have been assigned to
+        tokens.
+        """
+
+    def remove_tokens(
+        self, tokens: Token | Iterable[Token], compact: bool = False
+    ) -> dict[int, int]:
+        """Remove added tokens. Their text is tokenized like any other text again.
+
+        Args:
+            tokens: one token or several, as strings or `AddedToken`.
+            compact: renumber the added tokens whose ids follow the vocabulary, so that no id is
+                missing there. By default no id changes, and the ids of removed tokens are not used
+                again.
+
+        Returns:
+            Every remaining id: old id → new id. Embedding rows have to be moved accordingly.
+
+        Raises:
+            UnknownTokenError: a token is no added token. Nothing is removed.
+            SpecialTokenError: a token has a role, such as [CLS]. Nothing is removed.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> tokenizer.add_tokens(["covid-19", "long-covid"])
+        2
+        >>> new_ids = tokenizer.remove_tokens(["covid-19"], compact=True)
+        >>> new_ids[8001], 8000 in new_ids, tokenizer.convert_tokens_to_ids("long-covid")
+        (8000, False, 8000)
+        """
+        with self._tokens.changing():
+            known = self.get_vocab()
+            table = self._table
+            contents = editing.contents_to_remove(tokens, table, known)
+            before = set(known.values())
+            additional = [token for token in table.roles[ADDITIONAL] if str(token) not in contents]
+            self._tokens.table = table.replace(
+                added=table.added.without(set(contents)),
+                roles={**table.roles, ADDITIONAL: additional},
+            )
+            self._removed(contents)
+            left = before & set(self.get_vocab().values())
+            return (
+                self._close_holes(left)
+                if compact
+                else {token_id: token_id for token_id in sorted(left)}
+            )
+
+    def _removed(self, contents: Iterable[str]) -> None:
+        """Called after added tokens were removed; a subclass may override it."""
+
+    def _close_holes(self, left: set[int]) -> dict[int, int]:
+        """Number the added tokens behind the vocabulary without holes; return old id → new id for
+        all that remain.
+        """
+        table = self._table
+        added = table.added
+        known = self._known_ids().items()
+        own = left - added.decoder.keys() | {
+            token_id for token, token_id in known if token not in added.encoder
+        }
+        decoder, new_ids = editing.without_holes(added.decoder.flat(), max(own, default=-1) + 1)
+        self._tokens.table = table.replace(added=added.renumbered(decoder))
+        all_ids = {token_id: new_ids.get(token_id, token_id) for token_id in sorted(left)}
+        self._renumbered(all_ids)
+        return all_ids
+
+    def _renumbered(self, new_ids: Mapping[int, int]) -> None:
+        """Called when ids have moved: old id → new id; a subclass may override it."""

@@ -15,12 +15,11 @@ from trietok.errors import FileFormatError, VocabularyError, errors_naming
 from trietok.files.formats import VOCAB_FILE, write_vocab_lines
 from trietok.inputs.post_processors import bare_pieces
 from trietok.inputs.template import RowPiece
-from trietok.text.changes import is_replaced
 from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import BERT_PREFIX
+from trietok.tokenizer.base import PreTrainedTokenizer
 from trietok.tokenizer.bert import BertTokenizer
-from trietok.tokenizer.hooks import TEXT_HOOKS, HookEncoder
-from trietok.tokenizer.pretrained import PreTrainedTokenizer
+from trietok.tokenizer.hooked import TEXT_HOOKS, HookedPipeline
 from trietok.tokenizer.token_table import Token, TokenTable
 from trietok.training.bpe import require_utf8
 from trietok.training.chinese import UNKNOWN_TOKEN, Segmenter
@@ -28,7 +27,7 @@ from trietok.training.chinese import UNKNOWN_TOKEN, Segmenter
 _BERT_UNKNOWN = "[UNK]"
 
 
-class _ChineseEncoder(HookEncoder):
+class _ChinesePipeline(HookedPipeline):
     """Makes the ids of a text without a str for each token, where no method is a user's."""
 
     def __init__(self, tokenizer: Any, table: TokenTable, *how: Any) -> None:
@@ -38,15 +37,15 @@ class _ChineseEncoder(HookEncoder):
         has_ids = self._segmenter.unknown in ids and all(
             ids.get(token, added[token]) == added[token] for token in added
         )
-        self._goes_by_tokens = self._as_text or not has_ids
+        self._goes_by_tokens = self._splits_special or not has_ids
 
-    def ids(self, text: str) -> list[int]:
+    def ids_in_python(self, text: str) -> list[int]:
         if (
             self._goes_by_tokens
             or not isinstance(text, str)
-            or is_replaced(self._tokenizer, TEXT_HOOKS)
+            or self._tokenizer.overrides(*TEXT_HOOKS)
         ):
-            return super().ids(text)
+            return super().ids_in_python(text)
         cleaned, segmented, added = (
             self._segmenter.cleaned,
             self._segmenter.ids_anywhere,
@@ -93,7 +92,7 @@ class ChineseBpeTokenizer(PreTrainedTokenizer):
     """
 
     vocab_files_names = {"vocab_file": VOCAB_FILE}
-    _hook_encoder_class = _ChineseEncoder
+    _hooked_pipeline_class = _ChinesePipeline
 
     def __init__(
         self, vocab_file: str | os.PathLike[str], unk_token: Token | None = None, **kwargs: Any

@@ -37,7 +37,7 @@ from trietok.files.load import reading_directory
 from trietok.files.tokenizer_json_content import TokenizerJson, WordPieceDecoder
 from trietok.files.tokenizer_json_writer import by_id, tokenizer_json_object
 from trietok.text.added_tokens import AddedToken
-from trietok.text.changes import ReadOnlyDict
+from trietok.text.vocabulary import ReadOnlyDict
 from trietok.training.merging import Options, learnt
 from trietok.training.word_counts import MAX_WORDS, OnProgress, ToWords
 

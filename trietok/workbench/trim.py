@@ -143,7 +143,7 @@ def _counted(
     }
     unknown: list[Any] = [unknown_id_of(tokenizer) for tokenizer in (before, after)]
     number = tokens = differing = changed = unknown_before = unknown_after = 0
-    encoder, unk_token = after.text_encoder, after.unk_token
+    encoder, unk_token = after.snapshot().call_pipeline, after.unk_token
     unknown_now: Counter[str] = Counter()  # the words of texts that have become more unknown
     for batch in batches(texts):
         number += len(batch)
@@ -311,7 +311,8 @@ def require_plain(tokenizer: object) -> None:
     """
     bert = require_wordpiece(tokenizer, "this")
     wordpiece = bert.wordpiece_tokenizer
-    if not bert.is_plain or (wordpiece.vocab is not bert.vocab and wordpiece.vocab != bert.vocab):
+    has_other_entries = wordpiece.vocab is not bert.vocab and wordpiece.vocab != bert.vocab
+    if bert.snapshot().has_own_code or has_other_entries:
         raise InputTypeError(
             f"{type(tokenizer).__name__} has methods, or a stage, of its own, so which entries its"
             " texts need cannot be told; this takes a tokenizer that cuts texts as BertTokenizer"
@@ -331,7 +332,7 @@ class _Used:
         self.counts: Counter[int | None] = Counter()
         self.texts = self.tokens = 0
         self._tokenizer = tokenizer
-        self._encoder = tokenizer.text_encoder
+        self._encoder = tokenizer.snapshot().call_pipeline
         self._wordpiece = tokenizer.wordpiece_tokenizer
         self._unknown_id = unknown_id_of(tokenizer)
         self._chunks: dict[str, list[str]] = {}  # chunk → entries that its unknown words need
@@ -385,11 +386,7 @@ def _fixed(tokenizer: BertTokenizer) -> Iterator[int]:
         tokenizer.wordpiece_tokenizer.unk_token,
     )
     ids = [each.get(token) for token in tokens for each in (known, tokenizer.vocab)]
-    ids += [
-        piece.token_id
-        for pair in (False, True)
-        for piece in tokenizer.input_builder.pieces(pair, True)
-    ]
+    ids += [piece.token_id for pair in (False, True) for piece in tokenizer.snapshot().pieces(pair)]
     yield from (token_id for token_id in ids if token_id is not None)
     processor = getattr(tokenizer, "post_processor", None)
     if processor is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from trietok.text.kernel.plain import Form
+from trietok.text.kernel.forms import Form
 
 Buffer = Any  # of bytes: collections.abc.Buffer from Python 3.12 on
 

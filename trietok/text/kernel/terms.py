@@ -19,7 +19,7 @@ from itertools import filterfalse
 from typing import TYPE_CHECKING, Any
 
 from trietok.text.added_search import FastAddedTokens
-from trietok.text.changes import cached_property
+from trietok.text.cache import cached_property
 
 if TYPE_CHECKING:
     from trietok.text.kernel import _kernel

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.files.formats import has_tokenizer_json
 from trietok.files.new_directory import new_directory
-from trietok.inputs.profiles import Profile
+from trietok.inputs.settings import Profile
 from trietok.showing.characters import alternatives, first_few, number_of
 from trietok.tokenizer.auto import AutoTokenizer, choose
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece

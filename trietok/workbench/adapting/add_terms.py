@@ -28,8 +28,8 @@ from trietok.showing.report import Report
 from trietok.text.added_tokens import AddedToken
 from trietok.text.unicode import is_chinese_char
 from trietok.text.words import RustBasicTokenizer
+from trietok.tokenizer.base import PreTrainedTokenizer
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
-from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.training.word_counts import WordCounts
 from trietok.workbench.read_again import checked
 from trietok.workbench.suggesting.suggestions import Suggestions
@@ -46,7 +46,8 @@ def batches(texts: Iterable[str]) -> Iterator[list[str]]:
 
 def ids_of_texts(tokenizer: PreTrainedTokenizer, texts: list[str]) -> list[list[int]]:
     """The ids of texts, without special tokens around."""
-    return tokenizer.text_encoder.rows(texts).lists()
+    ids: list[list[int]] = tokenizer.snapshot().call_pipeline.rows(texts).lists()
+    return ids
 
 
 def unknown_id_of(tokenizer: BertTokenizer) -> int | None:

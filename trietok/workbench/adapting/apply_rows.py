@@ -38,9 +38,9 @@ from trietok.files.new_directory import new_directory
 from trietok.files.safetensors import ELEMENT_BYTES, Header, header_bytes, size_of
 from trietok.files.save import save_files_of
 from trietok.tokenizer.auto import AutoTokenizer
+from trietok.tokenizer.base import PreTrainedTokenizer
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.bert_fast import BertTokenizerFast
-from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.workbench.adapting.checkpoint import (
     GENERATION_CONFIG_FILE,
     INDEX_FILE,

@@ -16,7 +16,7 @@ from typing import Any
 from trietok.errors import TrietokError
 from trietok.showing.characters import first_few, number_of
 from trietok.showing.report import Report
-from trietok.tokenizer.pretrained import PreTrainedTokenizer
+from trietok.tokenizer.base import PreTrainedTokenizer
 from trietok.workbench.adapting.checkpoint import Checkpoint
 from trietok.workbench.adapting.encoder import checked_parts, load_encoder, require
 from trietok.workbench.adapting.row_blocks import import_package

@@ -14,8 +14,8 @@ from operator import index
 from typing import Any
 
 from trietok.errors import InputError, InputTypeError, UnknownTokenError
+from trietok.tokenizer.base import PreTrainedTokenizer
 from trietok.tokenizer.fingerprint import State, digest, state_of
-from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.workbench.adapting.row_plan import RowPlan, Sums
 from trietok.workbench.adapting.token_tensors import Sum
 

@@ -21,7 +21,7 @@ from trietok.showing.characters import number_of
 from trietok.showing.report import Report
 from trietok.text.wordpiece import BERT_PREFIX
 from trietok.tokenizer.fingerprint import State, TokenFlags, canonical, digest, state_of
-from trietok.tokenizer.wordpiece_vocabulary import is_unused_slot
+from trietok.tokenizer.vocabulary_edits import is_unused_slot
 
 MOST_ENTRIES_SHOWN = 20  # entries of a list, in the readable form
 _DIGITS = 8  # of a fingerprint, in a sentence

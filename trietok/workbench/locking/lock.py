@@ -22,7 +22,7 @@ from trietok import __version__
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, one_column
 from trietok.files.formats import HIGHEST_ID, write_text
 from trietok.files.json_files import MOST_CONTAINERS, MOST_VALUES, read_json_object
-from trietok.inputs.profiles import Profile
+from trietok.inputs.settings import Profile
 from trietok.showing.characters import number_of
 from trietok.showing.report import Report, json_line
 from trietok.tokenizer.fingerprint import digest, state_of

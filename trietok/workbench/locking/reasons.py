@@ -23,7 +23,7 @@ from typing import Any
 from trietok.errors import TrietokError
 from trietok.explaining.values import TITLES
 from trietok.files.save import save_files_of
-from trietok.inputs.profiles import Profile
+from trietok.inputs.settings import Profile
 from trietok.showing.characters import visible
 from trietok.showing.report import json_line
 from trietok.tokenizer.auto import choose, fast_class_of

@@ -1,26 +1,20 @@
-"""`Row`: where special tokens, texts and padding stand in one row; it computes each column on
-request.
+"""`Encoding`: a row with all columns, which the methods of `BatchEncoding` read.
 
-In: the pieces of a template, which tokens of each text are kept (windows), and how much padding
-there is. Out: a column of the row; or all of them as an `Encoding`, which `BatchEncoding`'s methods
-read. That one follows the `Encoding` of the tokenizers package (0.22.2).
+It follows the `Encoding` of the tokenizers package (0.22.2).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import PositionError
-from trietok.inputs.template import RowPiece
-from trietok.inputs.truncation import Windows, padded, size
-from trietok.text.changes import cached_property
+from trietok.text.cache import cached_property
 
 if TYPE_CHECKING:
     from trietok.text.aligned import Span
-    from trietok.text.pipeline import Located
 
 
 @dataclass
@@ -164,130 +158,4 @@ def _check_position(name: str, position: int) -> None:
         raise PositionError(
             f"{name} is {position}; characters, tokens and words count from 0, and only the rows of"
             " a batch also from the end"
-        )
-
-
-@dataclass(frozen=True)
-class Row:
-    """The parts of a row, from which its columns are computed.
-
-    Attributes:
-        sample: which item of the call it comes from.
-        pieces: texts and special tokens in order.
-        windows: which tokens of each text.
-        missing: how many padding tokens.
-        pad_left: whether they come first.
-    """
-
-    sample: int
-    pieces: tuple[RowPiece, ...]
-    windows: Windows
-    missing: int = 0
-    pad_left: bool = False
-
-    def __len__(self) -> int:
-        """The number of tokens without padding."""
-        return sum(map(self._size, self.pieces))
-
-    def _size(self, piece: RowPiece) -> int:
-        return 1 if piece.sequence is None else size(self.windows[piece.sequence])
-
-    def padded(self, width: int, pad_left: bool) -> Row:
-        """The same row with padding, if it is shorter than `width`."""
-        return Row(self.sample, self.pieces, self.windows, max(width - len(self), 0), pad_left)
-
-    def left_out_of(self, rows: Sequence[Row]) -> list[Row]:
-        """Of the rows of an item, whose first holds what is kept, those with what this one leaves
-        out.
-
-        Of a pair a row that is not the first has one text as it is there, or none; what it leaves
-        out is of that text.
-        """
-        kept = rows[0].windows
-        if self.windows == kept:
-            return list(rows[1:])
-        same = [number for number, window in enumerate(self.windows) if window == kept[number]]
-        if len(self.windows) == 1 or len(same) != 1:
-            return []
-        cut, other = same[0], 1 - same[0]
-        return [
-            row
-            for row in rows
-            if row.windows[other] == self.windows[other] and row.windows[cut] != kept[cut]
-        ]
-
-    def column(
-        self, values: Sequence[Sequence[Any]], special: Callable[[RowPiece], Any], padding: Any
-    ) -> list[Any]:
-        """A column.
-
-        Args:
-            values: the values of the tokens of each text.
-            special: gives the value of a special token.
-            padding: the value of a padding token.
-        """
-        column: list[Any] = []
-        for piece in self.pieces:
-            if piece.sequence is None:
-                column.append(special(piece))
-            else:
-                start, end = self.windows[piece.sequence]
-                column += values[piece.sequence][start:end]
-        return padded(column, padding, self.missing, self.pad_left)
-
-    def filled(self, value: Callable[[RowPiece], int | None], padding: int) -> list[int]:
-        """A column in which all tokens of a piece have one value; a piece whose value is None has
-        no place in it.
-        """
-        column: list[int] = []
-        for piece in self.pieces:
-            number = value(piece)
-            if number is not None:
-                column += [number] * self._size(piece)
-        return padded(column, padding, self.missing, self.pad_left)
-
-    def ids(self, values: Sequence[Sequence[int]], pad_id: int | None) -> list[int]:
-        """The ids."""
-        return self.column(values, lambda piece: piece.token_id, pad_id)
-
-    def type_ids(self, pad_type_id: int) -> list[int]:
-        """The token type ids."""
-        return self.filled(lambda piece: piece.type_id if piece.has_type_id else None, pad_type_id)
-
-    def attention_mask(self) -> list[int]:
-        """1 for each token, 0 for padding."""
-        return padded([1] * len(self), 0, self.missing, self.pad_left)
-
-    def special_tokens_mask(self) -> list[int]:
-        """1 for each special token and for padding, 0 for each token of a text."""
-        return self.filled(
-            lambda piece: int(piece.sequence is None) if piece.is_in_mask else None, 1
-        )
-
-    def offsets(self, values: Sequence[Sequence[Span]]) -> list[Span]:
-        """The spans in the texts."""
-        return self.column(values, lambda piece: (0, 0), (0, 0))
-
-    def encoding(
-        self, texts: Sequence[Located], pad_id: int | None, pad_token: str | None, pad_type: int
-    ) -> Encoding:
-        """The row as an `Encoding`, with all columns."""
-        ranges: dict[int, Span] = {}
-        position = self.missing if self.pad_left else 0
-        for piece in self.pieces:
-            end = position + self._size(piece)
-            if piece.sequence is not None:
-                ranges[piece.sequence] = (position, end)
-            position = end
-        return Encoding(
-            ids=self.ids([text.ids for text in texts], pad_id),
-            type_ids=self.type_ids(pad_type),
-            tokens=self.column(
-                [text.tokens for text in texts], lambda piece: piece.token, pad_token
-            ),
-            offsets=self.offsets([text.spans for text in texts]),
-            word_ids=self.column([text.words for text in texts], lambda piece: None, None),
-            special_tokens_mask=self.special_tokens_mask(),
-            attention_mask=self.attention_mask(),
-            ranges=dict(sorted(ranges.items())),
         )

@@ -1,0 +1,110 @@
+"""Rows of ids one behind the other, as int32 in one run of bytes, without padding."""
+
+from __future__ import annotations
+
+import array
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from trietok.inputs.batch import Call
+
+if TYPE_CHECKING:
+    from trietok.text.pipeline import Rows
+
+# Of several texts how many ids each has, int32; those of all, int32; masks and type ids by name, a
+# byte for each id.
+FlatRows = tuple["array.array[int]", "bytes | bytearray", dict[str, bytes]]
+
+
+class _ByteColumn(NamedTuple):
+    """The numbers below 256 of a column, for what is before a text, each of its ids, and behind."""
+
+    front: bytes
+    text: bytes
+    back: bytes
+
+
+class FlatCall:
+    """A call for single texts whose rows are wanted as runs of bytes; `of` says for which.
+
+    Attributes:
+        around: how many special tokens are around a text.
+        room: how many ids of a text are kept; -1 for all.
+    """
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        frame, strategies = call.frames[False], call.strategies
+        self.around = frame.around
+        self.room = -1
+        if strategies.cuts and strategies.truncation.value != "only_second":
+            self.room = (strategies.max_length or 0) - self.around
+        self._cuts_left = call.settings.truncation_side == "left"
+        self._front, self._back = (array.array("i", ids).tobytes() for ids in frame.ids)
+        numbers = {
+            "token_type_ids": (frame.types, frame.text_types[0]),
+            "special_tokens_mask": (frame.mask, 0),
+            "attention_mask": ([[1] * len(ids) for ids in frame.ids], 1),
+        }
+        self._columns = {
+            name: _ByteColumn(bytes(groups[0]), bytes((number,)), bytes(groups[1]))
+            for name, (groups, number) in numbers.items()
+            if name in call.names[True]
+        }
+
+    @classmethod
+    def of(cls, call: Call) -> FlatCall | None:
+        """Return that of a call; None where only its own rows are right."""
+        return None if call.pads or call.form(False, False) is None else cls(call)
+
+    def rows(self, rows: Rows) -> FlatRows:
+        """Return the rows of a pipeline, which are cut to length, with special tokens around."""
+        if self.room >= 0:
+            rows.cut(self.room, self._cuts_left)
+        lengths = array.array("i", rows.int32_lengths(self.around))
+        ids = rows.int32(self._front, self._back)
+        self._call.warn_of([max(lengths, default=0)])
+        columns: dict[str, bytes] = {}
+        for name, (front, text, back) in self._columns.items():
+            if {*front, *back} <= {*text}:
+                columns[name] = text * (len(ids) // 4)
+            else:
+                each = (front + text * (length - self.around) + back for length in lengths)
+                columns[name] = b"".join(each)
+        return lengths, ids, columns
+
+    def parts_of_row(
+        self, parts: Iterable[bytes | bytearray]
+    ) -> Iterator[tuple[bytes | bytearray, dict[str, bytes]]]:
+        """Yield a row part by part, ids and columns: its special tokens, what is kept of its text,
+        which comes as int32 part by part, its special tokens.
+        """
+        yield self._front, {name: column.front for name, column in self._columns.items()}
+        for part in self._kept_of(parts):
+            count = len(part) // 4
+            yield part, {name: column.text * count for name, column in self._columns.items()}
+        yield self._back, {name: column.back for name, column in self._columns.items()}
+
+    def _kept_of(self, parts: Iterable[bytes | bytearray]) -> Iterator[bytes | bytearray]:
+        """Yield what is kept of a text; parts behind the end of that are not asked for."""
+        if self.room < 0:
+            yield from parts
+            return
+        room = self.room * 4
+        if self._cuts_left:
+            kept = b""
+            for part in parts:
+                kept = (kept + part)[-room:] if room else b""
+            yield kept
+            return
+        for part in parts:
+            yield part[:room]
+            room -= len(part)
+            if room <= 0:
+                return
+
+
+def flat_of_lists(rows: list[list[int]]) -> tuple[array.array[int], bytes]:
+    """Return the lengths of rows of ids, and the ids one behind the other."""
+    return array.array("i", map(len, rows)), array.array("i", chain(*rows)).tobytes()

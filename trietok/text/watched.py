@@ -1,0 +1,84 @@
+"""Objects whose changes, and overridden methods, are noticed at the next call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trietok.typing_compat import Self
+
+_DERIVED = ("mark", "_own_methods")
+
+
+class Watched:
+    """An object of which others can see whether an attribute was set since they looked.
+
+    Attributes:
+        mark: a new object after each change.
+
+    >>> class Thing(Watched):
+    ...     pass
+    >>> thing = Thing()
+    >>> before = thing.mark
+    >>> thing.colour = "red"
+    >>> thing.mark is before
+    False
+    """
+
+    mark: object = None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+        self._note_change()
+
+    def __delattr__(self, name: str) -> None:
+        object.__delattr__(self, name)
+        self._note_change()
+
+    def _note_change(self) -> None:
+        self.__dict__.pop("_own_methods", None)
+        self.__dict__["mark"] = object()
+
+    def overrides(self, *names: str) -> bool:
+        """Return whether one of these methods or properties is a user's own: overridden in the
+        class, or set on the object.
+
+        The methods of the class are compared once; a later patch of it is not noticed.
+        """
+        known: dict[str, bool] = self.__dict__.get("_own_methods", {})
+        for name in names:
+            if name not in known:
+                known = {**known, name: self._overrides(name)}
+                self.__dict__["_own_methods"] = known
+            if known[name]:
+                return True
+        return False
+
+    def _overrides(self, name: str) -> bool:
+        if name in self.__dict__:
+            return True
+        method = getattr(type(self), name, None)
+        return method is not None and not is_ours(getattr(method, "fget", method))
+
+    def snapshot(self) -> Self:
+        """Return a copy of the attributes as they are now; it does not follow later changes."""
+        other = type(self).__new__(type(self))
+        other.__setstate__(self.__getstate__())
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)  # at one time: another thread may be setting an attribute
+        return {name: value for name, value in state.items() if name not in _DERIVED}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({name: each for name, each in state.items() if name not in _DERIVED})
+
+
+def is_ours(function: object) -> bool:
+    """Return whether a function belongs to this library, and is not a user's function, a mock or a
+    wrapper in its place.
+
+    >>> is_ours(Watched.__setattr__), is_ours(len)
+    (True, False)
+    """
+    home = getattr(function, "__globals__", {}).get("__name__", "")
+    return bool(home.split(".")[0] == __name__.split(".")[0])
