@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain, groupby
+from itertools import chain, groupby, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, NotSupportedError, kind_of
@@ -249,6 +249,8 @@ class Call:
         ]
         self.arounds = settings.special_counts if options.add_special_tokens else (0, 0)
         self._forms: dict[tuple[bool, bool], Form | None] = {}
+        # whether rows are other than a text with its special tokens, as lists
+        self._changes_rows = self.strategies.cuts or self.pads or options.return_tensors is not None
         # whether no options are set that may contradict others
         self._is_usual = options.add_special_tokens and not options.return_overflowing_tokens
 
@@ -500,7 +502,8 @@ class Call:
         is_fast = settings.rules.is_fast
         return (
             not (options.return_overflowing_tokens or options.return_length)
-            and not (options.return_offsets_mapping or options.is_split_into_words)
+            and not options.is_split_into_words
+            and not (options.return_offsets_mapping and (is_pair or self._changes_rows))
             and not (options.return_token_type_ids and not options.add_special_tokens)
             and type(options.stride) is int
             and options.stride >= 0
@@ -546,7 +549,7 @@ class Call:
             room = (strategies.max_length or 0) - frame.around
         form = form_of(
             [*map(len, frame.ids)],
-            {name: by_name[name] for name in self.names[one]},
+            {name: by_name[name] for name in self.names[one] if name in by_name},
             room=room,
             cuts_left=settings.truncation_side == "left",
             width=width,
@@ -586,7 +589,17 @@ class Call:
         if form.make == ():
             rows = len(texts) // (1 + is_pair)
             return {name: int64_to_torch(made[name], rows) for name in made}
+        if self.options.return_offsets_mapping:
+            ids = [made["input_ids"]] if one else made["input_ids"]
+            spans = [*map(self._spans_around, repeat(pipeline), texts, ids)]
+            made["offset_mapping"] = spans[0] if one else spans
         return made
+
+    def _spans_around(self, pipeline: Pipeline, text: str, row: list[int]) -> list[Span]:
+        """Return the spans of a text that is neither cut nor padded, whose row is known."""
+        front, back = self.frames[False].ids
+        spans = pipeline.spans(text, len(row) - len(front) - len(back))
+        return [_NO_SPAN] * len(front) + spans + [_NO_SPAN] * len(back)
 
 
 # ---- building ------------------------------------------------------------------------------------

@@ -176,15 +176,13 @@ def places(text: str, words: Iterable[str]) -> Iterator[tuple[str, int, int]]:
         yield word, start, end
 
 
-def piece_spans(
-    aligned: AlignedText, start: int, end: int, pieces: Sequence[str], prefix: str
-) -> list[Span]:
-    """The spans of the pieces of a word from `start` to `end`; one piece covers all of it."""
+def piece_places(start: int, end: int, pieces: Sequence[str], prefix: str) -> list[Span]:
+    """The places of the pieces of a word from `start` to `end`; one piece covers all of it."""
     if len(pieces) == 1:
-        return [aligned.span(start, end)]
-    spans: list[Span] = []
+        return [(start, end)]
+    found: list[Span] = []
     for piece in pieces:
-        stop = start + len(piece) - (len(prefix) if spans else 0)
-        spans.append(aligned.span(start, stop))
+        stop = start + len(piece) - (len(prefix) if found else 0)
+        found.append((start, stop))
         start = stop
-    return spans
+    return found

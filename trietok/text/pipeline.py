@@ -35,7 +35,7 @@ from trietok.text.aligned import (
     Span,
     StageName,
     Watch,
-    piece_spans,
+    piece_places,
     places,
 )
 from trietok.text.cache import Cache, CacheInfo
@@ -343,7 +343,11 @@ class Pipeline:
 
     def _normalized(self, text: AnyText, watch: Watch = UNWATCHED) -> AnyText:
         """What the fast profile makes of a text before it looks for normalized tokens."""
-        return text if self.basic is None else run(self.basic.steps, text, watch)
+        if self.basic is None:
+            return text
+        if isinstance(text, str):
+            return self.basic.normalized(text)  # type: ignore[attr-defined, no-any-return]
+        return run(self.basic.steps, text, watch)
 
     def bare(self, text: str) -> str:
         """A text without added tokens as it is where it is cut into words."""
@@ -398,7 +402,8 @@ class Pipeline:
 
     def spans_of(self, word: AlignedText, start: int, end: int, pieces: list[str]) -> list[Span]:
         """The spans of the pieces of a word, which lies from `start` to `end` in a text."""
-        return piece_spans(word, start, end, pieces, self.wordpiece.continuing_subword_prefix)
+        found = piece_places(start, end, pieces, self.wordpiece.continuing_subword_prefix)
+        return [word.span(*place) for place in found]
 
     # ---- ids -------------------------------------------------------------------------------------
 
@@ -503,14 +508,12 @@ class Pipeline:
     def locate(self, text: str, watch: Watch = UNWATCHED) -> Located:
         """The tokens with their ids, spans and words; `watch` is told what each stage does."""
         require_text(text)
-        if watch is UNWATCHED and not self.settings.trims_offsets and self._is_only_chunks(text):
-            return self._locate_by_chunks(text)
         located = self._locate(text, watch)
         if self.settings.trims_offsets:
             trim_offsets(located, self.settings.keeps_one_space)
         return located
 
-    def _is_only_chunks(self, text: str) -> bool:
+    def is_only_chunks(self, text: str) -> bool:
         """Whether the tokens of a text are those of its chunks, whatever the added tokens are."""
         if not self.caches:
             return False
@@ -524,7 +527,7 @@ class Pipeline:
         return is_whole
 
     def _locate_by_chunks(self, text: str) -> Located:
-        """`locate` of a text of which `_is_only_chunks` is true."""
+        """`locate` of a text of which `is_only_chunks` is true."""
         located = Located.empty()
         place = 0
         for chunk in text.split(" "):
@@ -537,13 +540,41 @@ class Pipeline:
     def _locate_chunk(self, chunk: str) -> Located:
         located = Located.empty()
         part = AlignedText.of(chunk)
+        words = self.words_in_a_row(chunk)
+        if words is not None:
+            for number, pieces in enumerate(words[0]):
+                located.tokens.extend(pieces)
+                located.words.extend([number] * len(pieces))
+            located.ids.extend(map(self.to_id, located.tokens))
+            located.spans.extend(words[1])
+            return located
         if self.settings.lowers:
             part = _lowered_between(part, lower_each(chunk))
         self._locate_words(self._normalized(part) if self._cuts_normalized else part, located)
         return located
 
+    def words_in_a_row(self, chunk: str) -> tuple[list[list[str]], list[Span]] | None:
+        """The pieces of each word of a chunk of ASCII without added tokens, and the spans of all
+        pieces; None unless the words are all of the chunk, one behind the other.
+        """
+        if not (chunk.isascii() and self.is_berts):
+            return None
+        words = self.words_of(self.bare(chunk))
+        pieces = [*map(self.pieces_of, words)]
+        prefix, end = self.wordpiece.continuing_subword_prefix, 0
+        spans: list[Span] = []
+        for word, own in zip(words, pieces, strict=True):
+            start, end = end, end + len(word)
+            if len(own) == 1:
+                spans.append((start, end))
+            else:
+                spans += piece_places(start, end, own, prefix)
+        return (pieces, spans) if end == len(chunk) else None  # else something was deleted
+
     def _locate(self, text: str, watch: Watch = UNWATCHED, shows_added: bool = True) -> Located:
         """`locate` by the stages; unless `shows_added`, added tokens are shown as nothing."""
+        if watch is UNWATCHED and self.is_only_chunks(text):
+            return self._locate_by_chunks(text)
         located = Located.empty()
         for part, first, last, token_id in self.parts(AlignedText.of(text), watch):
             if token_id is not None:
@@ -557,9 +588,13 @@ class Pipeline:
         """Add the tokens of a part between added tokens."""
         for word, start, end, pieces in self.words(part, watch):
             watch.word(word, start, end, pieces)
-            number = located.next_word()
-            for piece, span in zip(pieces, self.spans_of(word, start, end, pieces), strict=True):
-                located.add(self.to_id(piece), piece, span, number)
+            self._add_word(located, pieces, self.spans_of(word, start, end, pieces))
+
+    def _add_word(self, located: Located, pieces: list[str], spans: list[Span]) -> None:
+        """Add the tokens of a word."""
+        number = located.next_word()
+        for piece, span in zip(pieces, spans, strict=True):
+            located.add(self.to_id(piece), piece, span, number)
 
     def locate_words(self, words: Sequence[str]) -> Located:
         """The tokens of words, each a text of its own; every token has its word's number."""
@@ -590,7 +625,7 @@ class Pipeline:
     def spans_in_python(self, text: str) -> list[Span]:
         """`spans` without the kernel."""
         require_text(text)
-        if self.settings.trims_offsets or self._is_only_chunks(text):
+        if self.settings.trims_offsets:
             return self.locate(text).spans
         return self._locate(text, shows_added=False).spans
 
@@ -605,7 +640,7 @@ class Pipeline:
         """What lies between spaces of a text, where each chunk has the words by itself that it has
         in the text; else the whole text.
         """
-        return text.split(" ") if self._is_only_chunks(text) else [text]
+        return text.split(" ") if self.is_only_chunks(text) else [text]
 
     def cut_characters(self) -> tuple[int, int] | None:
         """Where a text may be cut, beside spaces, so that its ids are those of the parts in a row.

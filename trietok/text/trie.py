@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from itertools import accumulate, compress, count
 from operator import add
@@ -83,6 +84,31 @@ class Node(dict[str, "Node | None"]):
             path.append(above)
         path.reverse()
         return path
+
+
+class Root(Node):
+    """The root of a trie whose words are sorted when a text needs them: those that begin with one
+    character at a time.
+
+    >>> root = Root(["b", "abc", "ab"])
+    >>> root["a"]["b"].is_word, root["b"].is_word, root["c"]
+    (True, True, None)
+    """
+
+    __slots__ = ("by_first",)
+
+    def __init__(self, words: Iterable[str]) -> None:
+        super().__init__([], 0, 0)
+        self.by_first: dict[str, list[str]] = defaultdict(list)
+        for word in words:
+            self.by_first[word[0]].append(word)
+
+    def __missing__(self, char: str) -> Node | None:
+        words = sorted(self.by_first[char]) if char in self.by_first else []
+        child = Node(words, 0, len(words), self, char) if words else None
+        if child is not None or char < "\U00010000":  # as of a node
+            self[char] = child
+        return child
 
 
 class WordTrie:

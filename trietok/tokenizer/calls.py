@@ -451,7 +451,7 @@ class Calls(SpecialTokensMixin):
                 or snapshot.mark is not own.get("mark")
                 or snapshot.basic_mark is not snapshot.basic.mark
                 or snapshot.wordpiece_mark is not snapshot.wordpiece.mark
-                or snapshot.never_split != snapshot.basic.never_split
+                or snapshot.basic.never_split  # which may be changed in place
             ):
                 snapshot = self._now()
             call = snapshot.default_call

@@ -260,7 +260,11 @@ def _steps(pipeline: Pipeline, chunk: str) -> tuple[int, ...]:
     follow the last token of the chunk, the differences end with an empty span at the end of the
     chunk.
     """
-    bounds = [-1, *chain.from_iterable(pipeline.spans_in_python(chunk))]
+    words = pipeline.words_in_a_row(chunk) if pipeline.is_only_chunks(chunk) else None
+    spans = pipeline.spans_in_python(chunk) if words is None else words[1]
+    if len(spans) == 1 and spans[0] == (0, len(chunk)):  # most often
+        return 1, len(chunk)
+    bounds = [-1, *chain.from_iterable(spans)]
     if bounds[-1] != len(chunk):
         bounds += len(chunk), len(chunk)
     return tuple(map(sub, bounds[1:], bounds))
