@@ -441,6 +441,8 @@ class Pipeline:
         """The chunks of a part between added tokens."""
         if not self._chinese_apart or part.isascii():
             return part.split(" ")
+        if self._cuts_normalized:  # Chinese is apart already
+            return filter(None, part.split(" "))
         runs = _not_chinese().split(part)
         if len(runs) == 3 and runs[1] == part:
             return part.split(" ")

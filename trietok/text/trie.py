@@ -19,7 +19,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from itertools import accumulate, compress, count
-from operator import add
+from operator import add, itemgetter
 from typing import Any, TypeVar
 
 from trietok.text.cache import LONGEST_KEY, Cache
@@ -32,6 +32,8 @@ Start = tuple[int, int, "Node | None", int]
 
 LAST = "\U0010ffff"
 FAR = 64  # code points; only behind so many a walk through the trie goes by failure links
+MISSES = 4  # so many characters a word are remembered that lead nowhere from a node
+MOST_BEGUN = 8  # code points
 _MOST_CHUNKS = 1 << 16  # of which a trie remembers where words begin
 
 
@@ -73,7 +75,7 @@ class Node(dict[str, "Node | None"]):
         if low < high:
             child = Node(words, low, high, self, char)
         # Of the characters that lead nowhere not all are remembered: a text may have any.
-        if child is not None or char.isascii() or (depth == 0 and char < "\U00010000"):
+        if child is not None or char.isascii() or len(self) < MISSES * (self.high - self.low):
             self[char] = child
         return child
 
@@ -106,7 +108,7 @@ class Root(Node):
     def __missing__(self, char: str) -> Node | None:
         words = sorted(self.by_first[char]) if char in self.by_first else []
         child = Node(words, 0, len(words), self, char) if words else None
-        if child is not None or char < "\U00010000":  # as of a node
+        if child is not None or char < "\U00010000":
             self[char] = child
         return child
 
@@ -126,7 +128,13 @@ class WordTrie:
         self._root = Node(self.words, 0, len(self.words))
         firsts = "".join(sorted({word[0] for word in self.words}))
         self._first = re.compile(f"[{re.escape(firsts)}]")
-        self._begins_with_space = " " in firsts
+        behind = {word[1:2] for word in self.words if word[0] == " "}
+        space = " " if "" in behind else f" (?=[{re.escape(''.join(behind))}])"
+        self._spaces = re.compile(space) if behind else None
+        # a word can only begin where the text goes on as one does
+        self._size_begun = min(MOST_BEGUN, *map(len, self.words))
+        self._begun = {word[: self._size_begun] for word in self.words}
+        self._pairs = {word[:2] for word in self.words}
         self._starts_in = Cache(self._starts_in_chunk, most=_MOST_CHUNKS)
         self.for_kernel: Any = None  # what `trietok.text.kernel.terms` keeps with the words
 
@@ -181,20 +189,19 @@ class WordTrie:
             return []
         chunks = text.split(" ")
         found = [*map(self._starts_in.__getitem__, chunks)]
-        if not any(found):
-            return []
         places = map(add, accumulate(map(len, chunks), initial=0), count())
         found_at = compress(zip(places, found), found)  # noqa: B905  # there is one place more
-        starts: list[Start] = []
-        length = len(text)
-        for place, in_chunk in found_at:
-            for start, end, node, reached in in_chunk:
-                if node is None or end:
-                    starts.append((place + start, end and place + end, node, place + reached))
-                    continue
-                reached += place
-                if reached < length and node[text[reached]] is not None:
-                    starts.append((place + start, 0, node, reached))
+        begun, size = self._begun, self._size_begun
+        starts = [
+            (place + start, end and place + end, node, place + reached)
+            for place, in_chunk in found_at
+            for start, end, node, reached in in_chunk
+            if text[place + start : place + start + size] in begun
+        ]
+        if self._spaces is not None:  # words begin with a space, too
+            spaces = map(re.Match.start, self._spaces.finditer(text))
+            starts += [(at, 0, self._root, at) for at in spaces if text[at : at + size] in begun]
+            starts.sort(key=itemgetter(0))
         return starts
 
     def _starts_in_chunk(self, chunk: str) -> tuple[Start, ...]:
@@ -205,6 +212,9 @@ class WordTrie:
             firsts = map(re.Match.start, self._first.finditer(chunk))
             starts = [(start, 0, root, start) for start in firsts]
         for start in range(length if length <= LONGEST_KEY else 0):
+            pair = chunk[start : start + 2]
+            if len(pair) == 2 and pair not in self._pairs and pair[0] not in self._pairs:
+                continue
             node = root[chunk[start]]
             if node is None:
                 continue
@@ -222,8 +232,6 @@ class WordTrie:
                 starts.append((start, end, node, position))
             else:
                 starts.append((start, 0, behind, length + 1))
-        if self._begins_with_space:
-            starts.append((length, 0, root, length))
         return tuple(starts)
 
     def _link(self, node: Node) -> Link:

@@ -23,8 +23,6 @@ _Link = tuple[Node | None, tuple[str, ...]]
 
 BERT_PREFIX = "##"  # marks what continues a word: vocab.txt cannot name another
 BERT_LONGEST_WORD = 100  # code points
-# So many words of so many code points are matched before the tries are made, which takes longer.
-FEW_WORDS, SHORT = 300, 32
 
 
 class WordpieceTokenizer(Watched):
@@ -149,7 +147,7 @@ class PieceTries:
 
     def __init__(self, vocab: Mapping[str, Any], prefix: str) -> None:
         self._vocab, self._size, self._prefix = vocab, len(vocab), prefix
-        self._words_left = FEW_WORDS
+        self._slices_left = len(vocab)  # to make the tries takes longer than that
         self._front = self._rest = Root(())
 
     def _make(self) -> None:
@@ -169,8 +167,8 @@ class PieceTries:
     def match(self, word: str) -> list[str] | None:
         """Return the pieces of a word; None if the entries cannot cover it."""
         if not self._front.by_first:
-            if self._words_left > 0 and len(word) <= SHORT:
-                self._words_left -= 1
+            self._slices_left -= len(word) ** 2
+            if self._slices_left > 0:
                 pieces, is_covered = _by_slices(word, self._vocab, self._prefix)
                 return pieces if is_covered else None
             self._make()

@@ -89,7 +89,7 @@ class Calls(SpecialTokensMixin):
         if (
             snapshot is None
             or snapshot.table is not own["_tokens"].committed
-            or snapshot.mark is not own.get("mark")
+            or snapshot.mark is not own["mark"]
             or snapshot.basic_mark is not snapshot.basic.mark
             or snapshot.wordpiece_mark is not snapshot.wordpiece.mark
             # these two may be changed in place
@@ -444,11 +444,10 @@ class Calls(SpecialTokensMixin):
         ):
             # What a call does with a text alone: by its methods a short text takes twice as long.
             own = self.__dict__
-            snapshot: Snapshot | None = own.get("_snapshot")
+            snapshot: Snapshot = own.get("_snapshot") or self._now()
             if (
-                snapshot is None
-                or snapshot.table is not own["_tokens"].committed
-                or snapshot.mark is not own.get("mark")
+                snapshot.table is not own["_tokens"].committed
+                or snapshot.mark is not own["mark"]
                 or snapshot.basic_mark is not snapshot.basic.mark
                 or snapshot.wordpiece_mark is not snapshot.wordpiece.mark
                 or snapshot.basic.never_split  # which may be changed in place
@@ -461,7 +460,7 @@ class Calls(SpecialTokensMixin):
                     ids = snapshot.pipeline.ids_between(snapshot.front, text, snapshot.back)
                 else:
                     ids = kernel.ids(text, snapshot.front, snapshot.back)
-                if len(ids) > call.limit:
+                if len(ids) > snapshot.limit:
                     warn_of_length(call, len(ids))
                 return ids
         return self.encode_plus(

@@ -62,6 +62,7 @@ class Snapshot:
         has_own_code: whether some method or stage is a user's own.
         default_call: the call for a text alone without options; None if `encode` needs more.
         front, back: the special tokens around such a text.
+        limit: the `limit` of that call.
     """
 
     def __init__(self, tokenizer: Any, before: Snapshot | None) -> None:
@@ -244,7 +245,7 @@ class Snapshot:
             frame = call.frames[False]
             ids = [token_id for group in frame.ids for token_id in group]
             if frame.order == (0,) and None not in ids:
-                self.default_call = call
+                self.default_call, self.limit = call, call.limit
                 self.front, self.back = frame.ids
 
     # ---- texts -----------------------------------------------------------------------------------
