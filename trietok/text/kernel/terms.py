@@ -103,12 +103,12 @@ class Words:
 
     def forms(self, form_of: Fold, are_settled: bool, rests_on: object) -> Forms:
         """Return the forms of the words with spaces; for the arguments see `Terms`."""
-        # as a character has the same form wherever it stands, all are folded at once
-        joined = "|".join(self.spaced)
-        if are_settled and form_of(joined) == joined:
-            form_of, rests_on = str, None
         forms = self._forms.get(rests_on)
         if forms is None:
+            # as a character has the same form wherever it stands, all are folded at once
+            joined = "|".join(self.spaced)
+            if are_settled and form_of(joined) == joined:
+                form_of = str
             forms = self._forms[rests_on] = Forms(self.spaced, form_of, are_settled)
         return forms
 
@@ -135,6 +135,16 @@ class Forms:
         self.forms = frozenset(forms.values() if forms else words)
         self.changed = {form for word, form in forms.items() if form != word}
         self.unsettled: Collection[str] = self.changed if are_settled else self.forms
+
+    @cached_property
+    def has_odd_spaces(self) -> bool:
+        """Whether some form holds whitespace that its token does not, other than single spaces."""
+        return has_odd_spaces(self.changed)
+
+    @cached_property
+    def not_ascii(self) -> str:
+        """The characters of the forms that are not all ASCII, without spaces."""
+        return "".join({*"".join([form for form in self.forms if not form.isascii()])} - {" "})
 
     @cached_property
     def tree(self) -> _kernel.Terms:
@@ -177,9 +187,8 @@ class Terms:
         self._unsettled = frozenset[str]().union(*[forms.unsettled for forms in self.forms])
 
     def _are_odd(self, forms: Forms) -> bool:
-        others = "".join([form for form in forms.forms if not form.isascii()])
-        # a character becomes spaces
-        return has_odd_spaces(forms.changed) or " " in self.fold(others.replace(" ", ""))
+        # the second: a character becomes spaces
+        return forms.has_odd_spaces or " " in self.fold(forms.not_ascii)
 
     def fold(self, text: str) -> str:
         """Return a text as it looks where forms are looked for: each character by itself."""
