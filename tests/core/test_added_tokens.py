@@ -113,6 +113,19 @@ def test_the_callers_token_stays_as_it_is_and_is_lower_cased_inside(small):
     assert tokenizer.added_tokens_encoder["abc"] == 6
 
 
+def test_special_of_a_token_can_be_set_unless_it_is_a_tokenizers(small):
+    tokenizer, token = small("a"), AddedToken("<x>")
+    token.special = True
+    assert token == AddedToken("<x>", special=True)
+    assert not token.normalized
+    tokenizer.add_tokens([token])
+    token.special = False
+    kept = tokenizer.added_tokens_decoder[6]
+    assert kept.special
+    with pytest.raises(AttributeError, match="add it again"):
+        kept.special = False
+
+
 def test_adding_again_changes_flags_and_keeps_the_id(small):
     tokenizer = small("a")
     assert tokenizer.add_tokens([AddedToken("<x>")]) == 1

@@ -280,6 +280,7 @@ def test_templates_and_masks_of_ids(abc):
     assert abc.create_token_type_ids_from_sequences([A], [B, C]) == [0, 0, 0, 1, 1, 1]
     assert abc.build_inputs_with_special_tokens((A,), [B]) == [CLS, A, SEP, B, SEP]
     assert abc.truncate_sequences([A, B, C], num_tokens_to_remove=2) == ([A], None, [B, C])
+    assert abc.truncate_sequences((A, B), [C], 1) == ((A,), [C], [])
     assert abc.prepare_for_model([A], [B]).input_ids == [CLS, A, SEP, B, SEP]
     if not abc.is_fast:
         assert abc.get_special_tokens_mask([A], [B]) == [1, 0, 1, 0, 1]

@@ -204,7 +204,7 @@ t.chunks(["a"], 8)  # not list: ['a']
 t.explain(["a"])  # explain takes one text
 t.decode("a")  # not str 'a'
 t.decode(None)  # not NoneType None
-t.decode([[1]])  # not list [1]
+t.decode([[1]])  # not list [1]; decode a batch with batch_decode
 t.decode([2.5])  # not float 2.5
 t.decode({1: 2})  # not dict {1: 2}
 t.convert_ids_to_tokens([6, "6"])  # not str '6'

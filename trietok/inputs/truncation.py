@@ -133,9 +133,9 @@ def truncate(
         side: `"right"` or `"left"`.
 
     Returns:
-        ids, pair_ids, overflowing: the last is empty for a pair under `longest_first`. Where the
-            chosen sequence is not
-        longer than what is to be removed, nothing is and the log says so, as in transformers.
+        ids, pair_ids, overflowing: the last is empty for a pair under `longest_first`. If the
+            chosen sequence is not longer than what is to be removed, nothing is removed and the log
+            says so, as in transformers.
     """
     if num_tokens_to_remove <= 0 or strategy is TruncationStrategy.DO_NOT_TRUNCATE:
         return ids, pair_ids, []
@@ -144,11 +144,11 @@ def truncate(
     if cut.problem:
         logger.error(cut.problem)
     kept = [
-        list(sequence[start:end])
-        for sequence, (start, end) in zip(sequences, cut.rows[0], strict=True)
+        sequence[start:end] for sequence, (start, end) in zip(sequences, cut.rows[0], strict=True)
     ]
     chosen, (start, end) = cut.overflow
-    return kept[0], None if pair_ids is None else kept[1], sequences[chosen][start:end]
+    overflow = sequences[chosen][start:end] if end > start else []
+    return kept[0], None if pair_ids is None else kept[1], overflow
 
 
 def remove(

@@ -746,6 +746,7 @@ def _int_id(token_id: Any) -> int:
             raise ValueError
         return whole
     except (TypeError, ValueError):
+        hint = "; decode a batch with batch_decode" if isinstance(token_id, (list, tuple)) else ""
         raise InputTypeError(
-            f"an id is a whole number, not {kind_of(token_id)}", value=token_id
+            f"an id is a whole number, not {kind_of(token_id)}{hint}", value=token_id
         ) from None

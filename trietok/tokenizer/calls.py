@@ -769,7 +769,8 @@ class Calls(SpecialTokensMixin):
         """Remove ids from one sequence or a pair; see `trietok.inputs.truncation.truncate`.
 
         Returns:
-            ids, pair_ids (None without one), and the overflowing ids: each a list.
+            ids, pair_ids (None without one), and the overflowing ids: lists, or tuples if you pass
+            tuples.
         """
         strategy = TruncationStrategy(truncation_strategy)
         return truncate(ids, pair_ids, num_tokens_to_remove, strategy, stride, self.truncation_side)
