@@ -256,6 +256,21 @@ def test_an_added_token_is_the_unknown_token_where_special_tokens_are_text(slow)
     assert slow("zz", split_special_tokens=True).input_ids == [CLS, unknown, SEP]
 
 
+def test_an_unknown_token_that_is_added_later_has_its_id_from_then_on(slow):
+    slow.wordpiece_tokenizer.unk_token = "<u>"
+    assert slow.encode("zz") == [CLS, UNK, SEP]
+    slow.add_tokens("<u>")
+    assert slow.encode("zz") == [CLS, slow.convert_tokens_to_ids("<u>"), SEP]
+
+
+def test_words_are_kept_whole_while_never_split_has_them(slow):
+    before = slow.encode("a,b")
+    slow.basic_tokenizer.never_split.add("a,b")
+    assert slow.encode("a,b") == [CLS, UNK, SEP]
+    slow.basic_tokenizer.never_split.discard("a,b")
+    assert slow.encode("a,b") == before
+
+
 # ---- the parts of a call -------------------------------------------------------------------------
 
 

@@ -17,8 +17,10 @@ import pickle
 import random
 import subprocess
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,7 @@ import trietok
 from tests.conftest import SPECIAL, assert_share, often
 from tests.core.stopped import Stopped, lines_of
 from tests.core.thread_calls import SIDES, results_alone, stress
-from trietok import AddedToken, BertTokenizer
+from trietok import AddedToken, BertTokenizer, WordpieceTokenizer
 
 Action = Callable[[Any], Any]
 
@@ -191,6 +193,30 @@ def test_threads_that_add_at_once_never_share_an_id(make, kind):
         ids = tokenizer.convert_tokens_to_ids(["<x>", "<y>", "<p>", "<q>"])
         assert sorted(ids) == [*range(first, first + 4)], (stopped.place, seed)
     assert stops > 0
+
+
+def test_threads_that_match_their_first_words_at_once_have_the_same_pieces():
+    """Sixteen threads, switched 100,000 times a second, make the tries of a vocabulary."""
+    vocab = {"[UNK]": 0}
+    for first, second in itertools.product(LETTERS, repeat=2):
+        vocab |= {f"{first}{second}": len(vocab), f"##{first}{second}": len(vocab) + 1}
+    words = [f"{first}{second}" * 20 for first, second in itertools.product(LETTERS, repeat=2)]
+    expected = [WordpieceTokenizer(vocab, "[UNK]").tokenize(word) for word in words]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for _ in range(often(40)):
+            wordpiece = WordpieceTokenizer(vocab, "[UNK]")
+            barrier = threading.Barrier(16)
+
+            def tokenize(number: int, wordpiece: Any = wordpiece, barrier: Any = barrier) -> Any:
+                barrier.wait()
+                return [*map(wordpiece.tokenize, words)]
+
+            with ThreadPoolExecutor(16) as pool:
+                assert [*pool.map(tokenize, range(16))] == [expected] * 16
+    finally:
+        sys.setswitchinterval(before)
 
 
 # ---- sixteen threads -----------------------------------------------------------------------------

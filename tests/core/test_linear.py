@@ -200,6 +200,16 @@ def test_added_tokens_that_nearly_match_cost_processor_time_in_proportion(kernel
         assert_linear(call(tokenizer), text_of, milliseconds, 8_000, spare=60)
 
 
+@pytest.mark.benchmark
+@pytest.mark.parametrize("kind", KINDS)
+def test_overlapping_tokens_that_are_added_later_cost_time_in_proportion(kernel, kind):
+    tokenizer = kind.from_pretrained("trietok-en", **NO_LIMIT)
+    tokenizer.add_tokens(["aax" * 4_000 + "b", "aa", *[f"z{number}" for number in range(40)]])
+    tokenizer.add_tokens("xa")
+    text_of = lambda length: "xaa" * (length // 3)  # noqa: E731
+    assert_linear(call(tokenizer), text_of, milliseconds, 8_000, spare=60)
+
+
 @pytest.mark.kernel
 def test_long_runs_of_marks_have_the_ids_and_spans_of_plain_python():
     texts = [f"to {TEXTS[name](1_500)}e no" for name in TEXTS]

@@ -112,6 +112,7 @@ t("a", padding=1)  # 1 is not a valid PaddingStrategy
 t("a", padding=0)  # 0 is not a valid PaddingStrategy
 t("a", padding=[])  # [] is not a valid PaddingStrategy
 t.encode("a", padding="x")  # 'x' is not a valid PaddingStrategy
+t.encode("a", padding=0)  # 0 is not a valid PaddingStrategy
 t.pad([{"input_ids": [1]}], padding="x")  # 'x' is not a valid PaddingStrategy
 t("a", truncation="yes")  # ['only_first', 'only_second', 'longest_first', 'do_not_truncate']
 t.encode("a b", truncation=1, max_length=3)  # 1 is not a valid TruncationStrategy

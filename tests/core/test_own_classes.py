@@ -37,6 +37,24 @@ def test_special_tokens_are_split_after_the_users_own_preparation(file):
     assert tokenizer("x [SEP] b", split_special_tokens=True).tokens()[1:-1] == tokens
 
 
+@pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
+def test_calls_heed_settings_that_a_class_computes(file, kind):
+    class Computes(kind):
+        sides, most = ["right"], [512]
+        model_input_names = property(lambda self: ["input_ids"], lambda self, names: None)
+        padding_side = property(lambda self: self.sides[-1], lambda self, side: None)
+        model_max_length = property(lambda self: self.most[-1], lambda self, most: None)
+
+    tokenizer = Computes(file)
+    assert dict(tokenizer(["a", "a b"], padding=True)) == {
+        "input_ids": [[CLS, A, SEP, PAD], [CLS, A, B, SEP]]
+    }
+    Computes.sides.append("left")
+    Computes.most.append(3)
+    assert tokenizer(["a", "a b"], padding=True).input_ids[0] == [PAD, CLS, A, SEP]
+    assert tokenizer("a b", truncation=True).input_ids == [CLS, A, SEP]
+
+
 def test_a_slow_call_heeds_the_users_own_roles(file):
     class Roles(BertTokenizer):
         @property

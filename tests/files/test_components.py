@@ -32,6 +32,7 @@ DIGITS = {
 }
 ROLES = ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"]
 PIECES = [*ROLES, *"0123456789abcxyz.", "cab", "##b", "ﬁ", "fi", "##c"]
+GOLDEN = "trietok-1:c8c1a1940375ea1edc4affe618397458106a26bfc5d1ce19d6ab18c508557b84"
 TEXTS = ["Cáb 10.2", "ﬁ cabc", "xb xx xy", " a. a", "a-b a12", "Cab ab", "世x.", "x\u200by", ""]
 
 
@@ -124,6 +125,10 @@ def test_arguments_override_a_normalizer_that_is_berts_alone(load, tmp_path):
     load({"type": "Sequence", "normalizers": [BERT]})
     kept = BertTokenizerFast.from_pretrained(tmp_path, do_lower_case=False)
     assert kept.tokenize("CAB") == ["cab"]
+
+
+def test_a_fingerprint_is_that_of_the_first_version_with_components(load):
+    assert load(TUTORIAL, DIGITS).fingerprint() == GOLDEN
 
 
 def test_copies_and_saved_tokenizers_keep_the_components(load, tmp_path):

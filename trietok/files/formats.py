@@ -28,8 +28,8 @@ Check = Callable[[Any], bool]
 
 ADDITIONAL = "additional_special_tokens"  # the role whose value is a list of tokens
 
-# The classes of trietok/family.py, without their `Tokenizer`: each loads what another has saved,
-# with a warning.
+# The classes of trietok/tokenizer/relatives.py, without their `Tokenizer`: each loads what another
+# has saved, with a warning.
 WORDPIECE_FAMILY = (
     "Bert DistilBert Electra MobileBert ConvBert SqueezeBert LayoutLM Lxmert Funnel MPNet RetriBert"
     " Splinter DPRQuestionEncoder DPRContextEncoder DPRReader"

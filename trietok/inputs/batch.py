@@ -165,7 +165,7 @@ class Row(NamedTuple):
 
 
 class Call:
-    """The options of a call, resolved for one state of a tokenizer. It never changes.
+    """The options of a call, resolved for one state of a tokenizer.
 
     Args:
         settings: those of the tokenizer.

@@ -230,6 +230,13 @@ class AddedTokens:
         """
         raise NotImplementedError
 
+    def may_stand_in(self, text: str) -> bool:
+        """Return whether a token may occur in a text as it is written; False is certain."""
+        raise NotImplementedError
+
+    def forget(self) -> None:
+        """Drop what is cached of texts."""
+
 
 def _are_plain(tokens: Iterable[AddedToken]) -> bool:
     return all(token.is_plain for token in tokens)
@@ -271,6 +278,12 @@ class SlowAddedTokens(AddedTokens):
     def _search_for_all(self) -> None:
         self.search = WordSearch(self.encoder.flat())
         self._kept_case: KeptCase | None = None
+
+    def may_stand_in(self, text: str) -> bool:
+        return self.search.may_stand_in(text)
+
+    def forget(self) -> None:
+        self.search.forget()
 
     def parts(self, text: str, rejected: list[RejectedMatch] | None = None) -> list[AddedPart]:
         spans = self.search.find(text)
@@ -371,24 +384,33 @@ class KeptCase:
     def with_words(self, words: list[str]) -> KeptCase:
         """Return the same with more tokens."""
         other = copy.copy(self)
-        other.__dict__.pop("_search", None)
-        other._add(words)
+        other._add([word for word in words if word not in self.special_tokens])
+        search: WordSearch | None = other.__dict__.pop("_search", None)
+        if search is not None and other._has_only_capitals == self._has_only_capitals:
+            new = without_hidden(other._to_find(words))
+            other._search = search.with_words([w for w in new if not search.has_prefix_of(w)])
         return other
 
     def _add(self, words: list[str]) -> None:
         capitals = [word for word in words if lower_each(word) != word]
-        known = set(self._words) if capitals else ()
-        self._capitals = self._capitals.with_words([word for word in capitals if word not in known])
+        self._capitals = self._capitals.with_words(capitals)
         self._words += tuple(words)
         self._firsts |= {word[0] for word in capitals}
         self._letters |= set("".join(set(words).difference(capitals)))
 
+    @property
+    def _has_only_capitals(self) -> bool:
+        """Whether only words with capitals need to be found: no other word hides one of them."""
+        return self._firsts.isdisjoint(self._letters)
+
+    def _to_find(self, words: Iterable[str]) -> Iterable[str]:
+        if not self._has_only_capitals:
+            return words
+        return [word for word in words if lower_each(word) != word]
+
     @cached_property
     def _search(self) -> WordSearch:
-        words: Iterable[str] = self._words
-        if self._firsts.isdisjoint(self._letters):  # no other token hides one with capitals
-            words = [word for word in self._words if lower_each(word) != word]
-        return WordSearch(without_hidden(words))
+        return WordSearch(without_hidden(self._to_find(self._words)))
 
     def lower_between(self, text: str, lowered: str) -> str:
         """Return a text, lower-cased between the tokens; `lowered` is all of it lower-cased."""
@@ -624,6 +646,13 @@ class FastAddedTokens(AddedTokens):
                 (self.normalized.contents, said.normalized.contents),
             )
         ) or set(self.once_special.flat()) != set(said.once_special.flat())
+
+    def may_stand_in(self, text: str) -> bool:
+        return self.raw.search.may_stand_in(text)
+
+    def forget(self) -> None:
+        self.raw.search.forget()
+        self.normalized.search.forget()
 
     def parts(self, text: str, rejected: list[RejectedMatch] | None = None) -> list[AddedPart]:
         return self._parts(self.raw, text, rejected)

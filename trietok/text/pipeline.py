@@ -11,7 +11,7 @@ After the cut at added tokens nothing looks across a space: what a part has betw
 not depend on the added tokens. The stages are written for `str`, and for `AlignedText` where spans
 are asked for.
 
-The compiled kernel does the same as `Pipeline` sooner. It asks the pipeline about chunks that it
+The compiled kernel does the same as `Pipeline`, faster. It asks the pipeline about chunks that it
 cannot encode by itself; see `trietok.text.kernel`.
 """
 
@@ -180,7 +180,7 @@ class Pipeline:
         self.is_berts = basic is not None and basic.is_berts
         # words that basic tokenization leaves as they are
         self.never_split: frozenset[str] = frozenset() if self.is_fast else frozenset(special)
-        self._kept = self.never_split | (basic.never_split if basic is not None else set())
+        self._kept = self.never_split.union((basic and basic.never_split) or ())
         self._live = live
         self._set_added(added)
         self._as_text: Pipeline | None = None
@@ -192,9 +192,16 @@ class Pipeline:
         )
         is_apart = basic is not None and basic.tokenize_chinese_chars
         self._chinese_apart = is_apart and (self.is_berts or basic is None)
-        self._depends_on = type(self), depends_on, settings, self.never_split, self._cuts_normalized
+        of_added = (wordpiece.unk_token, *settings.whole)  # pieces that may be added tokens
+        self._depends_on = (
+            *(type(self), depends_on, settings, self.never_split, self._cuts_normalized),
+            {piece: self._ids.get(piece) for piece in of_added},
+        )
         self.limit = cache_limit if self.caches else 0
         self._entries = self._entries_of_words(earlier)
+        unknown = self.wordpiece.unk_token
+        # whether the tokens between added tokens are those of the ids
+        self._ids_say_tokens = bool(self._entries) and unknown in self._entries
         self._set_caches(earlier)
         self.kernel: Kernel | None = None
         self.kernel_vocabulary: Any = None  # shared by the kernels of pipelines with these words
@@ -218,6 +225,8 @@ class Pipeline:
         self._cuts_normalized = isinstance(added, FastAddedTokens) and bool(
             added.normalized.contents
         )
+        # a role's token that is not added is not lower-cased either
+        self._are_roles_added = all(token in added.encoder for token in self.special)
 
     def _entries_of_words(self, earlier: Pipeline | None) -> Mapping[str, int]:
         """The entries that are the only piece of the word that they are, with their ids."""
@@ -245,10 +254,13 @@ class Pipeline:
             self._chunks.function = self._ids_of_chunk
             self._located.function = self._locate_chunk
             return
-        # A quarter is for spans.
-        self._chunks = Cache(self._ids_of_chunk, self.limit - self.limit // 4)
-        self._located = Cache(
-            self._locate_chunk, self.limit // 4, size_of=lambda located: 20 * (1 + len(located.ids))
+        of_located = self.limit // 4
+        self._chunks, self._located = self._new_caches(self.limit - of_located, of_located)
+
+    def _new_caches(self, of_ids: int, of_located: int) -> tuple[Cache[Ids], Cache[Located]]:
+        """Caches for ids and for spans, with the bytes that each may take."""
+        return Cache(self._ids_of_chunk, of_ids), Cache(
+            self._locate_chunk, of_located, size_of=lambda located: 20 * (1 + len(located.ids))
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -409,16 +421,12 @@ class Pipeline:
 
     def ids(self, text: str) -> list[int]:
         """The ids of a text, without special tokens around."""
-        kernel = self.kernel
-        if kernel is None and self.may_have_kernel:
-            kernel = self._kernel_for((text,))
+        kernel = self._kernel_now((text,))
         return self.ids_in_python(text) if kernel is None else kernel.ids(text)
 
     def ids_between(self, front: list[int], text: str, back: list[int]) -> list[int]:
         """The ids of a text, between those of two lists."""
-        kernel = self.kernel
-        if kernel is None and self.may_have_kernel:
-            kernel = self._kernel_for((text,))
+        kernel = self._kernel_now((text,))
         if kernel is None:
             return [*front, *self.ids_in_python(text), *back]
         return kernel.ids(text, front, back)
@@ -426,16 +434,37 @@ class Pipeline:
     def ids_in_python(self, text: str) -> list[int]:
         """`ids` without the kernel."""
         require_text(text)
+        whole = self._without_added(text) if self.caches else None
+        if whole is not None:
+            return [*self._ids_of_part(whole)]
         ids: list[int] = []
         for part, start, end, token_id in self.parts(text):
             if token_id is not None:
                 ids.append(token_id)
-            elif self.caches:
-                chunks = self._chunks_of(part[start:end])
-                ids += chain.from_iterable(map(self._chunks.__getitem__, chunks))
             else:
-                ids += self._ids_of_chunk(part[start:end])
+                ids += self._ids_of_part(part[start:end])
         return ids
+
+    def _ids_of_part(self, part: str) -> Iterable[int]:
+        """The ids of a part between added tokens."""
+        if not self.caches:
+            return self._ids_of_chunk(part)
+        return chain.from_iterable(map(self._chunks.__getitem__, self._chunks_of(part)))
+
+    def _without_added(self, text: str) -> str | None:
+        """A text as it is where it is cut into chunks, if no added token can stand in it; None
+        where one may.
+        """
+        added: Any = self.added
+        if added.may_stand_in(text):
+            return None
+        if self.settings.lowers:
+            text = lower_each(text)
+            return text if self._are_roles_added and not added.may_stand_in(text) else None
+        if self._cuts_normalized:
+            text = self._normalized(text)
+            return None if added.normalized.search.may_stand_in(text) else text
+        return text
 
     def _chunks_of(self, part: str) -> Iterable[str]:
         """The chunks of a part between added tokens."""
@@ -452,7 +481,7 @@ class Pipeline:
         )
 
     def _ids_of_chunk(self, chunk: str) -> Ids:
-        """The ids of a part, or of a chunk of one."""
+        """The ids of a part, or a chunk of one, without a cache."""
         return tuple(chain.from_iterable(map(self._ids_of_word, self.words_of(chunk))))
 
     def _ids_of_word(self, word: str) -> Iterable[int]:
@@ -471,9 +500,7 @@ class Pipeline:
 
     def count(self, text: str) -> int:
         """How many ids a text has."""
-        kernel = self.kernel
-        if kernel is None and self.may_have_kernel:
-            kernel = self._kernel_for((text,))
+        kernel = self._kernel_now((text,))
         return len(self.ids_in_python(text)) if kernel is None else kernel.count(text)
 
     def counts(self, texts: list[str], around: int = 0) -> list[int]:
@@ -486,9 +513,7 @@ class Pipeline:
         threads: Callable[[int], int] | None = choosing.threads_allowed,
     ) -> Rows:
         """The ids of each text; `threads` says how many threads may encode, None is for one."""
-        kernel = self.kernel
-        if kernel is None and self.may_have_kernel:
-            kernel = self._kernel_for(texts)
+        kernel = self._kernel_now(texts)
         if kernel is None:
             return PlainRows([*map(self.ids_in_python, texts)])
         return kernel.rows(texts, threads)
@@ -498,13 +523,18 @@ class Pipeline:
     def tokens(self, text: str) -> list[str]:
         """The tokens of a text; an added token is shown as the text that it took."""
         require_text(text)
+        known: Any = self.vocabulary.tokens
+        if self._ids_say_tokens and self._without_added(text) is not None:
+            return [*map(known.__getitem__, self.ids(text))]
         tokens: list[str] = []
         for part, start, end, token_id in self.parts(text):
-            if token_id is None:
+            if token_id is not None:
+                tokens.append(part[start:end])
+            elif self._ids_say_tokens:
+                tokens += map(known.__getitem__, self._ids_of_part(part[start:end]))
+            else:
                 words = self.words_of(part[start:end])
                 tokens += chain.from_iterable(map(self.pieces_of, words))
-            else:
-                tokens.append(part[start:end])
         return tokens
 
     def locate(self, text: str, watch: Watch = UNWATCHED) -> Located:
@@ -519,6 +549,8 @@ class Pipeline:
         """Whether the tokens of a text are those of its chunks, whatever the added tokens are."""
         if not self.caches:
             return False
+        if self._without_added(text) is not None:
+            return True
         parts = [*self.parts(text)]
         if not parts:
             return True
@@ -662,11 +694,12 @@ class Pipeline:
 
     def expect(self, texts: Collection[str]) -> None:
         """Make the kernel if these texts, which are encoded next, make it worth that."""
-        if self.kernel is None and self.may_have_kernel:
-            self._kernel_for(texts)
+        self._kernel_now(texts)
 
-    def _kernel_for(self, texts: Collection[str]) -> Kernel | None:
+    def _kernel_now(self, texts: Collection[str]) -> Kernel | None:
         """The kernel, made now if these texts with those before are long enough for that."""
+        if self.kernel is not None or not self.may_have_kernel:
+            return self.kernel
         try:
             self._text_before_kernel -= choosing.weight(texts)
         except TypeError:  # something else than texts, which the stages refuse
@@ -686,10 +719,9 @@ class Pipeline:
                     self._take_kernel(kernel)
 
     def _take_kernel(self, kernel: Kernel) -> None:
-        """Use a kernel, which remembers chunks and spans in place of the caches."""
-        share = choosing.share_of(self.limit)
-        self._chunks = Cache(self._ids_of_chunk, self.limit - share)
-        self._located = Cache(self._locate_chunk, 0)
+        """Use a kernel, which remembers most chunks and spans in place of the caches."""
+        left = self.limit - choosing.share_of(self.limit)
+        self._chunks, self._located = self._new_caches(left // 3, left - left // 3)
         self.kernel = kernel
 
     # ---- the caches ------------------------------------------------------------------------------
@@ -710,6 +742,7 @@ class Pipeline:
         """Clear the caches."""
         self._chunks.forget()
         self._located.forget()
+        self.added.forget()
         if self.kernel is not None:
             self.kernel.forget()
 

@@ -34,7 +34,7 @@ LAST = "\U0010ffff"
 FAR = 64  # code points; only behind so many a walk through the trie goes by failure links
 MISSES = 4  # so many characters a word are remembered that lead nowhere from a node
 MOST_BEGUN = 8  # code points
-_MOST_CHUNKS = 1 << 16  # of which a trie remembers where words begin
+STARTS_LIMIT = 16_000_000  # bytes a trie may take to remember where words begin in chunks
 
 
 class Node(dict[str, "Node | None"]):
@@ -76,7 +76,7 @@ class Node(dict[str, "Node | None"]):
             child = Node(words, low, high, self, char)
         # Of the characters that lead nowhere not all are remembered: a text may have any.
         if child is not None or char.isascii() or len(self) < MISSES * (self.high - self.low):
-            self[char] = child
+            return self.setdefault(char, child)  # another thread may have made the same
         return child
 
     def unlinked_path(self) -> list[Node]:
@@ -109,7 +109,7 @@ class Root(Node):
         words = sorted(self.by_first[char]) if char in self.by_first else []
         child = Node(words, 0, len(words), self, char) if words else None
         if child is not None or char < "\U00010000":
-            self[char] = child
+            return self.setdefault(char, child)
         return child
 
 
@@ -135,12 +135,23 @@ class WordTrie:
         self._size_begun = min(MOST_BEGUN, *map(len, self.words))
         self._begun = {word[: self._size_begun] for word in self.words}
         self._pairs = {word[:2] for word in self.words}
-        self._starts_in = Cache(self._starts_in_chunk, most=_MOST_CHUNKS)
+        self.starts_in = Cache(self._starts_in_chunk, STARTS_LIMIT, size_of=_size_of_starts)
+        self.longest = max(map(len, self.words))
         self.for_kernel: Any = None  # what `trietok.text.kernel.terms` keeps with the words
 
     def may_stand_in(self, text: str) -> bool:
         """Return whether a word may occur in a text; False is certain."""
         return self._first.search(text) is not None
+
+    def has_prefix_of(self, text: str) -> bool:
+        """Return whether a text begins with a word."""
+        node = self._root
+        for char in text:
+            child = node[char]
+            if child is None or child.is_word:
+                return child is not None
+            node = child
+        return False
 
     def find(self, text: str, starts: list[Start], position: int = 0) -> Iterator[Span]:
         """Yield where words occur in a text from a position on: leftmost-longest, disjoint.
@@ -188,7 +199,7 @@ class WordTrie:
         if not self.may_stand_in(text):
             return []
         chunks = text.split(" ")
-        found = [*map(self._starts_in.__getitem__, chunks)]
+        found = [*map(self.starts_in.__getitem__, chunks)]
         places = map(add, accumulate(map(len, chunks), initial=0), count())
         found_at = compress(zip(places, found), found)  # noqa: B905  # there is one place more
         begun, size = self._begun, self._size_begun
@@ -260,6 +271,11 @@ class WordTrie:
 # ---- sets and mappings that grow -----------------------------------------------------------------
 
 RATIO = 8  # a layer has at least so many times as many items as the next, smaller one
+VERY_LONG = 256  # code points; a set with a longer word is one trie
+
+
+def _size_of_starts(starts: tuple[Start, ...]) -> int:
+    return 20 * len(starts)
 
 
 class WordSearch:
@@ -285,7 +301,9 @@ class WordSearch:
         if not new:
             return self
         tries = [*self.tries]
-        while tries and len(tries[-1].words) < RATIO * len(new):
+        # Where the matches of two tries overlap, one of them reads up to its longest word again.
+        is_far = max(*map(len, new), 0, *[trie.longest for trie in tries]) > VERY_LONG
+        while tries and (is_far or len(tries[-1].words) < RATIO * len(new)):
             new += tries.pop().words
         grown = WordSearch()
         grown.tries = (*tries, WordTrie(new))
@@ -296,7 +314,22 @@ class WordSearch:
 
     def may_stand_in(self, text: str) -> bool:
         """Return whether a word may occur in a text; False is certain."""
+        if len(self.tries) == 1:  # as most often: `any` takes three times as long
+            return self.tries[0].may_stand_in(text)
         return any(trie.may_stand_in(text) for trie in self.tries)
+
+    def has_prefix_of(self, text: str) -> bool:
+        """Return whether a text begins with a word.
+
+        >>> WordSearch(["ab"]).has_prefix_of("abc"), WordSearch(["abc"]).has_prefix_of("ab")
+        (True, False)
+        """
+        return any(trie.has_prefix_of(text) for trie in self.tries)
+
+    def forget(self) -> None:
+        """Drop what is cached of texts."""
+        for trie in self.tries:
+            trie.starts_in.forget()
 
     def find(self, text: str) -> list[Span]:
         """Return where words occur: half-open spans of code points, in order, disjoint."""

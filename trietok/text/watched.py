@@ -35,7 +35,6 @@ class Watched:
         self._note_change()
 
     def _note_change(self) -> None:
-        self.__dict__.pop("_own_methods", None)
         self.__dict__["mark"] = object()
 
     def overrides(self, *names: str) -> bool:
@@ -44,11 +43,13 @@ class Watched:
 
         The methods of the class are compared once; a later patch of it is not noticed.
         """
-        known: dict[str, bool] = self.__dict__.get("_own_methods", {})
+        mark, known = self.__dict__.get("_own_methods", (None, {}))
+        if mark is not self.mark:
+            mark, known = self.mark, {}
         for name in names:
             if name not in known:
                 known = {**known, name: self._overrides(name)}
-                self.__dict__["_own_methods"] = known
+                self.__dict__["_own_methods"] = mark, known
             if known[name]:
                 return True
         return False

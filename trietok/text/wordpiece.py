@@ -145,20 +145,24 @@ class PieceTries:
         prefix: what marks an entry that continues a word.
     """
 
+    _roots: tuple[Root, Root] | None = None
+
     def __init__(self, vocab: Mapping[str, Any], prefix: str) -> None:
         self._vocab, self._size, self._prefix = vocab, len(vocab), prefix
         self._slices_left = len(vocab)  # to make the tries takes longer than that
-        self._front = self._rest = Root(())
 
-    def _make(self) -> None:
+    def _made(self) -> tuple[Root, Root]:
+        """The roots of the tries over the entries and over what continues a word."""
         prefix, front = self._prefix, Root(filter(None, self._vocab))
         marked = front.by_first.get(prefix[0], ()) if prefix else self._vocab
-        self._rest = Root(
+        rest = Root(
             entry[len(prefix) :]
             for entry in marked
             if entry.startswith(prefix) and len(entry) > len(prefix)
         )
-        self._front = front
+        # another thread may have made them and be walking through them
+        roots: tuple[Root, Root] = self.__dict__.setdefault("_roots", (front, rest))
+        return roots
 
     def are_of(self, vocab: Collection[Any], prefix: str) -> bool:
         """Return whether the tries are those of these entries."""
@@ -166,14 +170,14 @@ class PieceTries:
 
     def match(self, word: str) -> list[str] | None:
         """Return the pieces of a word; None if the entries cannot cover it."""
-        if not self._front.by_first:
+        if self._roots is None:
             self._slices_left -= len(word) ** 2
             if self._slices_left > 0:
                 pieces, is_covered = _by_slices(word, self._vocab, self._prefix)
                 return pieces if is_covered else None
-            self._make()
+        front, rest = self._roots or self._made()
         pieces = []
-        node: Node = self._front
+        node: Node = front
         for char in word:
             while (child := node[char]) is None:
                 target, settled = node.link or self._link(node)
@@ -182,7 +186,7 @@ class PieceTries:
                 pieces += settled
                 node = target
             node = child
-        while node is not self._rest:  # the word has ended: settle the characters still pending
+        while node is not rest:  # the word has ended: settle the characters still pending
             target, settled = node.link or self._link(node)
             if target is None:
                 return None
@@ -201,10 +205,11 @@ class PieceTries:
 
     def _new_link(self, node: Node) -> _Link:
         if node.is_word:
+            front, rest = self._roots or self._made()
             entry = node.words[node.low]
-            first = self._front[entry[0]]
+            first = front[entry[0]]
             is_first = first is not None and node.words is first.words
-            return self._rest, (entry if is_first else self._prefix + entry,)
+            return rest, (entry if is_first else self._prefix + entry,)
         if node.parent is None:
             return None, ()  # no entry begins with the character
         target, settled = node.parent.link

@@ -185,6 +185,8 @@ class BasicTokenizer(Watched):
                 f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text
             )
         kept = self.never_split
+        if not isinstance(kept, (set, frozenset)):  # a user may set any iterable, or None
+            kept = frozenset(kept or ())
         if never_split:  # a set is taken as it is where it can be: special tokens may be many
             alone = not kept and isinstance(never_split, (set, frozenset))
             kept = never_split if alone else {*kept, *never_split}  # type: ignore[assignment]

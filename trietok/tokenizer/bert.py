@@ -29,6 +29,7 @@ from trietok.text.added_tokens import AddedToken
 from trietok.text.aligned import Ids
 from trietok.text.cache import CacheInfo
 from trietok.text.pipeline import Pipeline, Settings, require_text
+from trietok.text.unicode import lower_each
 from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import BERT_PREFIX, WordpieceTokenizer
 from trietok.text.words import BasicTokenizer
@@ -187,7 +188,7 @@ class BertTokenizer(PreTrainedTokenizer):
         settings = Settings(
             unknown_id=table.entries.get(str(table.roles["unk_token"])),
             lowers=bool(getattr(self, "do_lower_case", False)),
-            whole=frozenset() if basic is None else frozenset(basic.never_split),
+            whole=frozenset((basic and basic.never_split) or ()),
         )
         return Pipeline(
             basic,
@@ -633,14 +634,21 @@ class BertTokenizer(PreTrainedTokenizer):
         >>> tokenizer.pieces("The [SEP] end")
         ('the [SEP] end', [('the ', False), ('[SEP]', True), (' end', False)])
         """
-        table = self._table
-        lowered = text
-        if isinstance(table.added, SlowAddedTokens) and getattr(self, "do_lower_case", False):
-            lowered = table.added.lower_between(text, table.special_tokens)
+        table, lowers = self._table, getattr(self, "do_lower_case", False)
+        added = table.added
+        if lowers and isinstance(added, SlowAddedTokens):
+            text, lowers = added.lower_between(text, table.special_tokens), False
         if self.split_special_tokens:
-            return lowered, [(lowered, False)] if lowered else []
-        parts = table.added.parts(lowered)
-        return lowered, [(lowered[start:end], content is not None) for start, end, content in parts]
+            added = added.as_text()
+        pieces = [
+            (text[start:end], content is not None) for start, end, content in added.parts(text)
+        ]
+        if lowers:
+            pieces = [
+                (part if is_token else lower_each(part), is_token) for part, is_token in pieces
+            ]
+            text = "".join([part for part, _ in pieces])
+        return text, pieces
 
     # ---- text to tokens to text ------------------------------------------------------------------
 

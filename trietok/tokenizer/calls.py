@@ -84,19 +84,9 @@ class Calls(SpecialTokensMixin):
 
     def _now(self) -> Snapshot:
         """The tokenizer as it is now, which a call uses from beginning to end."""
-        own = self.__dict__  # `__getattr__` makes other ways to attributes slow
-        snapshot: Snapshot | None = own.get("_snapshot")
-        if (
-            snapshot is None
-            or snapshot.table is not own["_tokens"].committed
-            or snapshot.mark is not own["mark"]
-            or snapshot.basic_mark is not snapshot.basic.mark
-            or snapshot.wordpiece_mark is not snapshot.wordpiece.mark
-            # these two may be changed in place
-            or snapshot.never_split != snapshot.basic.never_split
-            or snapshot.names != own["model_input_names"]
-        ):
-            snapshot = own["_snapshot"] = Snapshot(self, snapshot)
+        snapshot: Snapshot | None = self.__dict__.get("_snapshot")
+        if snapshot is None or not snapshot.is_current():
+            snapshot = self.__dict__["_snapshot"] = Snapshot(self, snapshot)
         return snapshot
 
     def snapshot(self) -> Snapshot:  # type: ignore[override]  # that of a stage is a stage
@@ -440,7 +430,8 @@ class Calls(SpecialTokensMixin):
             type(text) is str
             and text_pair is None
             and return_tensors is None
-            and not (kwargs or padding or max_length is not None)
+            and padding is False
+            and not (kwargs or max_length is not None)
         ):
             # What a call does with a text alone: by its methods a short text takes twice as long.
             own = self.__dict__
@@ -450,7 +441,8 @@ class Calls(SpecialTokensMixin):
                 or snapshot.mark is not own["mark"]
                 or snapshot.basic_mark is not snapshot.basic.mark
                 or snapshot.wordpiece_mark is not snapshot.wordpiece.mark
-                or snapshot.basic.never_split  # which may be changed in place
+                or snapshot.basic.never_split  # these two may differ after a change in place
+                or snapshot.never_split
             ):
                 snapshot = self._now()
             call = snapshot.default_call
@@ -622,7 +614,7 @@ class Calls(SpecialTokensMixin):
             return number
 
         spans = snapshot.pipeline_for(kwargs).spans
-        limit = self.model_max_length if max_tokens is None else max_tokens
+        limit = snapshot.settings.model_max_length if max_tokens is None else max_tokens
         return list(chunker(limit, overlap, at, count, spans).chunks(text))
 
     def encode_flat(

@@ -27,6 +27,8 @@ _NO_SETTINGS = frozenset(
     max_embedding_rows
     """.split()
 )
+# A class has the name that fingerprints first had for it.
+_FORMER_NAMES = {"ComponentsTokenizer": "PipelineSplitter"}
 _BASIC_SETTINGS = ("tokenize_chinese_chars", "do_split_on_punc", "composes")
 
 TokenFlags = dict[str, bool]
@@ -189,7 +191,7 @@ def _settings(tokenizer: Any) -> dict[str, Any]:
         lower, strip = bool(basic.do_lower_case), basic.strip_accents
         components = getattr(basic, "components", None)
         kind = type(basic) if components is None or not components.is_berts else RustBasicTokenizer
-        settings["basic_tokenizer"] = kind.__name__
+        settings["basic_tokenizer"] = _FORMER_NAMES.get(kind.__name__, kind.__name__)
         if lower != settings["do_lower_case"]:  # the two can differ only in a user's subclass
             settings["basic_tokenizer.do_lower_case"] = lower
         settings["strip_accents"] = lower if strip is None else bool(strip)

@@ -17,7 +17,7 @@ from trietok.inputs.options import OF_CALLS, CallOptions, reject_unknown
 from trietok.inputs.settings import SLOW, InputSettings
 from trietok.inputs.template import RowPiece
 from trietok.text.pipeline import Pipeline
-from trietok.text.watched import Watched
+from trietok.text.watched import Watched, is_ours
 from trietok.tokenizer import hooked
 from trietok.tokenizer.hooked import HookedPipeline
 from trietok.tokenizer.token_table import TokenTable
@@ -32,6 +32,11 @@ _OPTIONS = (
 )
 _MOST_CALLS = 64
 DEFAULTS = CallOptions()
+# attributes that a snapshot reads, and that a subclass may compute
+_READ = (
+    *("padding_side", "truncation_side", "model_max_length", "model_input_names"),
+    *("pad_token_type_id", "split_special_tokens"),
+)
 
 
 class _NoStage(Watched):
@@ -66,6 +71,7 @@ class Snapshot:
     """
 
     def __init__(self, tokenizer: Any, before: Snapshot | None) -> None:
+        self._tokenizer = tokenizer
         # The marks are read first: a change after that makes the next call look again.
         self.mark = tokenizer.__dict__.setdefault("mark", object())
         stages = [tokenizer.__dict__.get(name) for name in tokenizer._stage_names]
@@ -112,6 +118,14 @@ class Snapshot:
                 goes_by_methods,
                 None if before is None else before.pipeline,
             )
+        basic = getattr(self.pipeline, "basic", None)
+        if not self.is_current() or (
+            basic is not None and {*basic.never_split} != {*(self.never_split or ())}
+        ):
+            # Another thread has set something: the pipeline may be that of neither state.
+            self._depends_on = (object(),)
+        if any(_is_computed(type(tokenizer), name) for name in _READ):
+            self.mark = object()  # the next call reads them again
         self.calls_methods = tokenizer.overrides(*hooked.CALL_HOOKS)
         # `prepare_for_model` goes by the methods in both profiles; a call of the fast profile does
         # not.
@@ -123,7 +137,6 @@ class Snapshot:
         self.has_own_code = not self.is_plain or has_foreign_stage or goes_by_methods
         splits = self._as_text and not isinstance(self.pipeline, HookedPipeline)
         self.call_pipeline = self.pipeline.as_text() if splits else self.pipeline
-        self._tokenizer = tokenizer
         self._calls: dict[Any, Call] = {}
         self._last_call: tuple[object, Any] = (None, None)
         self._settings: InputSettings | None = None
@@ -136,7 +149,20 @@ class Snapshot:
         self._set_default_call()
 
     def __reduce__(self) -> Any:
-        return _no_snapshot, ()  # a copy of the tokenizer makes one of its own
+        raise TypeError("a snapshot cannot be copied or pickled; pickle its tokenizer")
+
+    def is_current(self) -> bool:
+        """Return whether this is the tokenizer as it is now."""
+        own = self._tokenizer.__dict__  # `__getattr__` makes other ways to attributes slow
+        return (
+            self.table is own["_tokens"].committed
+            and self.mark is own["mark"]
+            and self.basic_mark is self.basic.mark
+            and self.wordpiece_mark is self.wordpiece.mark
+            # these two may be changed in place
+            and self.never_split == self.basic.never_split
+            and self.names == self._tokenizer.model_input_names
+        )
 
     def _new_pipeline(
         self,
@@ -281,8 +307,10 @@ class Snapshot:
         return lambda text: (pipeline, text)
 
 
-def _no_snapshot() -> None:
-    return None
+def _is_computed(kind: type, name: str) -> bool:
+    """Return whether an attribute is a property of a user's class."""
+    found = getattr(kind, name, None)
+    return isinstance(found, property) and not is_ours(found.fget)
 
 
 def _are_same(one: InputSettings, other: InputSettings) -> bool:

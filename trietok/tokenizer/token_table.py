@@ -213,11 +213,15 @@ class CurrentTable:
                 return
             self._draft = self.committed
             self._changer = get_ident()
+            before = self.committed
             try:
                 yield
                 self.committed = self._draft
                 for step in self._at_commit:
                     step()
+            except BaseException:
+                self.committed = before
+                raise
             finally:
                 self._forget_draft()
 

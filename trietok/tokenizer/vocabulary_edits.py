@@ -302,7 +302,7 @@ def assign_unused(tokenizer: Any, slot: str, token: Token, special: bool) -> int
             raise SpecialTokenError(f"{slot!r} is not an unused slot of the vocabulary; {has}")
         if slot in tokenizer._table.added.encoder:
             raise SpecialTokenError(
-                f"the slot {slot!r} is an added token ittokenizer; remove_tokens frees it"
+                f"the slot {slot!r} is an added token itself; remove_tokens frees it"
             )
         token = AddedToken.of(token, special=special)
         lowers = tokenizer.profile == "slow" and getattr(tokenizer, "do_lower_case", False)

@@ -61,7 +61,6 @@ class _Choice(NamedTuple):
     text_before_kernel: int = TEXT_BEFORE_KERNEL
 
 
-_made = 0
 _choice = _Choice(_IS_THERE and os.environ.get("TRIETOK_KERNEL") != "0")
 
 
@@ -104,11 +103,6 @@ def using_kernel(name: str, *, text_before_kernel: int = TEXT_BEFORE_KERNEL) -> 
 def kernels_alive() -> int:
     """How many encoders of this process have a compiled kernel now."""
     return _kernel.count_kernels() if _IS_THERE else 0
-
-
-def kernels_made() -> int:
-    """How many compiled kernels this process has made."""
-    return _made
 
 
 def merge_pairs(
@@ -209,7 +203,6 @@ def has_spans(pipeline: Pipeline, text: str) -> bool:
 
 def new_kernel(pipeline: Pipeline) -> _kernel.Kernel | None:
     """Return a kernel for a pipeline; None where there is none."""
-    global _made
     terms = Terms(pipeline)
     vocabulary = pipeline.kernel_vocabulary
     if vocabulary is None:
@@ -221,7 +214,6 @@ def new_kernel(pipeline: Pipeline) -> _kernel.Kernel | None:
         patterns = tuple([words.patterns for words in terms.words])
     except ValueError:  # some tokens are too long for it to look for
         patterns = None
-    _made += 1
     return _kernel.Kernel(
         vocabulary,
         patterns,
