@@ -2,11 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from trietok.typing_compat import Self
 
 _DERIVED = ("mark", "_own_methods")
+
+
+def note_change(watched: Any) -> None:
+    """Give an object another mark."""
+    watched.__dict__["mark"] = object()
+
+
+def overrides(watched: Any, names: Iterable[str]) -> bool:
+    """Return whether one of these methods or properties of an object is a user's own: overridden in
+    its class, or set on the object.
+
+    The methods of the class are compared once; a later patch of it is not noticed.
+    """
+    mark, known = watched.__dict__.get("_own_methods", (None, {}))
+    if mark is not watched.mark:
+        mark, known = watched.mark, {}
+    for name in names:
+        if name not in known:
+            known = {**known, name: _is_own(watched, name)}
+            watched.__dict__["_own_methods"] = mark, known
+        if known[name]:
+            return True
+    return False
+
+
+def _is_own(watched: Any, name: str) -> bool:
+    if name in watched.__dict__:
+        return True
+    method = getattr(type(watched), name, None)
+    return method is not None and not is_ours(getattr(method, "fget", method))
+
+
+def state_of(watched: Any) -> dict[str, Any]:
+    """Return the attributes of an object but its mark, as they are at one time: another thread may
+    be setting one.
+    """
+    return {name: each for name, each in dict(watched.__dict__).items() if name not in _DERIVED}
 
 
 class Watched:
@@ -28,37 +66,15 @@ class Watched:
 
     def __setattr__(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
-        self._note_change()
+        note_change(self)
 
     def __delattr__(self, name: str) -> None:
         object.__delattr__(self, name)
-        self._note_change()
-
-    def _note_change(self) -> None:
-        self.__dict__["mark"] = object()
+        note_change(self)
 
     def overrides(self, *names: str) -> bool:
-        """Return whether one of these methods or properties is a user's own: overridden in the
-        class, or set on the object.
-
-        The methods of the class are compared once; a later patch of it is not noticed.
-        """
-        mark, known = self.__dict__.get("_own_methods", (None, {}))
-        if mark is not self.mark:
-            mark, known = self.mark, {}
-        for name in names:
-            if name not in known:
-                known = {**known, name: self._overrides(name)}
-                self.__dict__["_own_methods"] = mark, known
-            if known[name]:
-                return True
-        return False
-
-    def _overrides(self, name: str) -> bool:
-        if name in self.__dict__:
-            return True
-        method = getattr(type(self), name, None)
-        return method is not None and not is_ours(getattr(method, "fget", method))
+        """Return whether one of these methods or properties is a user's own; see `overrides`."""
+        return overrides(self, names)
 
     def snapshot(self) -> Self:
         """Return a copy of the attributes as they are now; it does not follow later changes."""
@@ -67,11 +83,10 @@ class Watched:
         return other
 
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(self.__dict__)  # at one time: another thread may be setting an attribute
-        return {name: value for name, value in state.items() if name not in _DERIVED}
+        return state_of(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({name: each for name, each in state.items() if name not in _DERIVED})
+        self.__dict__.update(state)
 
 
 def is_ours(function: object) -> bool:

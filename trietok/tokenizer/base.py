@@ -31,6 +31,7 @@ from trietok.text.added_tokens import AddedToken, convert_added_tokens
 from trietok.text.cache import CACHE_LIMIT
 from trietok.text.decoding import clean_up_tokenization, join_tokens
 from trietok.text.pipeline import Pipeline
+from trietok.text.watched import state_of
 from trietok.tokenizer import vocabulary_edits as editing
 from trietok.tokenizer.calls import Calls
 from trietok.tokenizer.fingerprint import fingerprint
@@ -284,7 +285,7 @@ class PreTrainedTokenizer(Calls):
     def __getstate__(self) -> dict[str, Any]:
         # Not what it has warned of, either: datasets takes a tokenizer that is pickled otherwise
         # for another one.
-        state = {**super().__getstate__(), "deprecation_warnings": {}}
+        state = {**state_of(self), "deprecation_warnings": {}}
         return {name: each for name, each in state.items() if name not in _DERIVED}
 
     # ---- its state as it is used -----------------------------------------------------------------

@@ -89,7 +89,7 @@ class Calls(SpecialTokensMixin):
             snapshot = self.__dict__["_snapshot"] = Snapshot(self, snapshot)
         return snapshot
 
-    def snapshot(self) -> Snapshot:  # type: ignore[override]  # that of a stage is a stage
+    def snapshot(self) -> Snapshot:
         """The tokenizer as it is now: its `table`, its `pipeline` (text to ids), and calls.
 
         It never changes.

@@ -23,7 +23,7 @@ from trietok.inputs.options import padded_length
 from trietok.text.added_search import AddedTokens, SlowAddedTokens
 from trietok.text.added_tokens import AddedToken
 from trietok.text.trie import Trie
-from trietok.text.watched import Watched, is_ours
+from trietok.text.watched import is_ours, note_change, overrides
 from trietok.tokenizer import vocabulary_edits as editing
 from trietok.tokenizer.roles import Roles, checked_role, role_of
 from trietok.tokenizer.token_table import SPECIAL_HOOKS, CurrentTable, Token, TokenTable
@@ -121,7 +121,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("trietok")
 
 
-class SpecialTokensMixin(Watched):
+class SpecialTokensMixin:
     """The roles, as attributes with `_id` twins and setters, and the added tokens. Not used by
     itself: tokenizers inherit it.
 
@@ -142,6 +142,8 @@ class SpecialTokensMixin(Watched):
         ),
         ADDITIONAL,
     )
+
+    mark: object = None  # another one after each change of an attribute
 
     if TYPE_CHECKING:  # the attributes of `__getattr__`, for type checkers and editors
         bos_token: Role = Role()
@@ -204,6 +206,16 @@ class SpecialTokensMixin(Watched):
                     list(map(self._marked, value)) if role == ADDITIONAL else self._marked(value),
                 )
 
+    def __delattr__(self, name: str) -> None:
+        object.__delattr__(self, name)
+        note_change(self)
+
+    def overrides(self, *names: str) -> bool:
+        """Whether one of these methods or properties is a user's own: overridden in the class, or
+        set on the tokenizer.
+        """
+        return overrides(self, names)
+
     def _no_added_tokens(self) -> AddedTokens:
         """The added tokens of a tokenizer that has none yet."""
         return SlowAddedTokens()
@@ -248,7 +260,8 @@ class SpecialTokensMixin(Watched):
             tokens = self.__dict__.get("_tokens")
             role, is_id = role_of(name)
             if tokens is None or role not in tokens.table.roles:
-                super().__setattr__(name, value)
+                object.__setattr__(self, name, value)
+                note_change(self)
                 return
             if is_id and value is not None:
                 value = self.convert_ids_to_tokens(value)
