@@ -67,9 +67,7 @@ def refuse_what_no_file_says(tokenizer: Any, name: str) -> None:
     A copy, and whatever reads its tokenizer.json, would find them in other texts, or skip others
     when decoding.
     """
-    if tokenizer.profile == "fast" and tokenizer.snapshot().table.added.remembers(
-        tokenizer.basic_tokenizer
-    ):
+    if tokenizer.profile == "fast" and tokenizer._table.added.remembers(tokenizer.basic_tokenizer):
         raise NotSupportedError(
             f"this {type(tokenizer).__name__} looks for an added token as it was before it was"
             " added again with other flags, or before the normalization was changed, which no file"

@@ -265,7 +265,7 @@ def _unsayable_of_template(tokenizer: Any) -> Iterator[str]:
     if tokenizer.profile != "fast":
         return
     loaded = template_processing_of(tokenizer, tokenizer.rust_template)
-    for pair, pieces in enumerate(tokenizer.snapshot().table.pieces_around):
+    for pair, pieces in enumerate(tokenizer._table.pieces_around):
         both = pieces, loaded.pieces(bool(pair))
         ids, ids_loaded = ([(each.token_id, each.type_id) for each in one] for one in both)
         if ids != ids_loaded:
@@ -324,7 +324,7 @@ def _refuse_what_is_lost(tokenizer: Any, with_json: bool) -> None:
             f"{', '.join(own)} is code of yours, which no file holds: set it again after loading,"
             " or in the __init__ of a class of your own",
         )
-    elif tokenizer.profile == "fast" and tokenizer.snapshot().table.added.remembers(
+    elif tokenizer.profile == "fast" and tokenizer._table.added.remembers(
         tokenizer.basic_tokenizer
     ):
         tokenizer.warn_once(

@@ -7,12 +7,39 @@ from typing import Any
 
 from trietok.typing_compat import Self
 
-_DERIVED = ("mark", "_own_methods")
+
+class Marks:
+    """What is noticed of one object. A copy of the object has marks of its own, and so each copy
+    and each pickle is the same, whatever has been noticed.
+
+    Attributes:
+        mark: another object after each change.
+        own: name of a method → whether it is a user's own.
+        snapshot: what a tokenizer keeps for its next call.
+    """
+
+    __slots__ = ("mark", "own", "snapshot")
+
+    def __init__(self) -> None:
+        self.mark, self.own = object(), dict[str, bool]()
+        self.snapshot: Any = None
+
+    def __reduce__(self) -> Any:
+        return Marks, ()
+
+
+def marks_of(watched: Any) -> Marks:
+    """Return the marks of an object."""
+    marks: Marks | None = watched.__dict__.get("_marks")
+    if marks is None:
+        marks = watched.__dict__.setdefault("_marks", Marks())
+    return marks
 
 
 def note_change(watched: Any) -> None:
-    """Give an object another mark."""
-    watched.__dict__["mark"] = object()
+    """Notice that an attribute of an object was set."""
+    marks = marks_of(watched)
+    marks.mark, marks.own = object(), {}
 
 
 def overrides(watched: Any, names: Iterable[str]) -> bool:
@@ -21,14 +48,12 @@ def overrides(watched: Any, names: Iterable[str]) -> bool:
 
     The methods of the class are compared once; a later patch of it is not noticed.
     """
-    mark, known = watched.__dict__.get("_own_methods", (None, {}))
-    if mark is not watched.mark:
-        mark, known = watched.mark, {}
+    own = marks_of(watched).own
     for name in names:
-        if name not in known:
-            known = {**known, name: _is_own(watched, name)}
-            watched.__dict__["_own_methods"] = mark, known
-        if known[name]:
+        is_own = own.get(name)
+        if is_own is None:
+            is_own = own[name] = _is_own(watched, name)
+        if is_own:
             return True
     return False
 
@@ -40,29 +65,37 @@ def _is_own(watched: Any, name: str) -> bool:
     return method is not None and not is_ours(getattr(method, "fget", method))
 
 
-def state_of(watched: Any) -> dict[str, Any]:
-    """Return the attributes of an object but its mark, as they are at one time: another thread may
-    be setting one.
+def is_ours(function: object) -> bool:
+    """Return whether a function belongs to this library, and is not a user's function, a mock or a
+    wrapper in its place.
+
+    >>> is_ours(marks_of), is_ours(len)
+    (True, False)
     """
-    return {name: each for name, each in dict(watched.__dict__).items() if name not in _DERIVED}
+    home = getattr(function, "__globals__", {}).get("__name__", "")
+    return bool(home.split(".")[0] == __name__.split(".")[0])
+
+
+def state_of(watched: Any) -> dict[str, Any]:
+    """Return the attributes of an object without its marks, as they are at one time: another thread
+    may be setting one.
+    """
+    state = dict(watched.__dict__)
+    state.pop("_marks", None)
+    return state
 
 
 class Watched:
     """An object of which others can see whether an attribute was set since they looked.
 
-    Attributes:
-        mark: a new object after each change.
-
     >>> class Thing(Watched):
     ...     pass
     >>> thing = Thing()
-    >>> before = thing.mark
+    >>> before = marks_of(thing).mark
     >>> thing.colour = "red"
-    >>> thing.mark is before
+    >>> marks_of(thing).mark is before
     False
     """
-
-    mark: object = None
 
     def __setattr__(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -87,14 +120,3 @@ class Watched:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-
-
-def is_ours(function: object) -> bool:
-    """Return whether a function belongs to this library, and is not a user's function, a mock or a
-    wrapper in its place.
-
-    >>> is_ours(Watched.__setattr__), is_ours(len)
-    (True, False)
-    """
-    home = getattr(function, "__globals__", {}).get("__name__", "")
-    return bool(home.split(".")[0] == __name__.split(".")[0])

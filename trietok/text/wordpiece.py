@@ -16,7 +16,7 @@ from typing import Any
 
 from trietok.errors import InputTypeError
 from trietok.text.trie import Node, Root
-from trietok.text.watched import Watched
+from trietok.text.watched import Watched, state_of
 from trietok.typing_compat import Self
 
 _Link = tuple[Node | None, tuple[str, ...]]
@@ -112,7 +112,7 @@ class WordpieceTokenizer(Watched):
     def snapshot(self) -> Self:
         """Return a copy of the options as they are now; both share what matches words."""
         other = type(self).__new__(type(self))
-        other.__setstate__(dict(self.__dict__))
+        other.__setstate__(state_of(self))
         return other
 
     def __getstate__(self) -> dict[str, Any]:

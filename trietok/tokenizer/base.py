@@ -49,7 +49,6 @@ _SETTINGS = tuple(
     clean_up_tokenization_spaces split_special_tokens chat_template extra_special_tokens
     added_tokens_decoder max_embedding_rows cache_limit""".split()
 )
-_DERIVED = ("_snapshot", "_own_entries")  # attributes that a copy has not
 # of which a copy would be as good
 _UNCHANGEABLE = frozenset((str, int, float, bool, type(None), AddedToken))
 _UNKNOWN_KEYWORDS = 100  # whose spelling is looked at; a file may hold any number
@@ -286,7 +285,8 @@ class PreTrainedTokenizer(Calls):
         # Not what it has warned of, either: datasets takes a tokenizer that is pickled otherwise
         # for another one.
         state = {**state_of(self), "deprecation_warnings": {}}
-        return {name: each for name, each in state.items() if name not in _DERIVED}
+        state.pop("_own_entries", None)
+        return state
 
     # ---- its state as it is used -----------------------------------------------------------------
 

@@ -44,6 +44,7 @@ from trietok.inputs.tensors import FlatIds, Tensors, TensorType, flat_ids
 from trietok.inputs.truncation import TruncationStrategy, truncate
 from trietok.text.aligned import Ids
 from trietok.text.pipeline import require_text
+from trietok.text.watched import marks_of
 from trietok.tokenizer import hooked
 from trietok.tokenizer.chunks import chunker
 from trietok.tokenizer.snapshot import Snapshot
@@ -84,9 +85,10 @@ class Calls(SpecialTokensMixin):
 
     def _now(self) -> Snapshot:
         """The tokenizer as it is now, which a call uses from beginning to end."""
-        snapshot: Snapshot | None = self.__dict__.get("_snapshot")
+        marks = marks_of(self)
+        snapshot: Snapshot | None = marks.snapshot
         if snapshot is None or not snapshot.is_current():
-            snapshot = self.__dict__["_snapshot"] = Snapshot(self, snapshot)
+            snapshot = marks.snapshot = Snapshot(self, snapshot)
         return snapshot
 
     def snapshot(self) -> Snapshot:
@@ -435,12 +437,13 @@ class Calls(SpecialTokensMixin):
         ):
             # What a call does with a text alone: by its methods a short text takes twice as long.
             own = self.__dict__
-            snapshot: Snapshot = own.get("_snapshot") or self._now()
+            marks = own.get("_marks") or marks_of(self)
+            snapshot: Snapshot = marks.snapshot or self._now()
             if (
                 snapshot.table is not own["_tokens"].committed
-                or snapshot.mark is not own["mark"]
-                or snapshot.basic_mark is not snapshot.basic.mark
-                or snapshot.wordpiece_mark is not snapshot.wordpiece.mark
+                or snapshot.mark is not marks.mark
+                or snapshot.basic_mark is not snapshot.basic_marks.mark
+                or snapshot.wordpiece_mark is not snapshot.wordpiece_marks.mark
                 or snapshot.basic.never_split  # these two may differ after a change in place
                 or snapshot.never_split
             ):

@@ -17,7 +17,7 @@ from trietok.inputs.options import OF_CALLS, CallOptions, reject_unknown
 from trietok.inputs.settings import SLOW, InputSettings
 from trietok.inputs.template import RowPiece
 from trietok.text.pipeline import Pipeline
-from trietok.text.watched import Watched, is_ours
+from trietok.text.watched import Watched, is_ours, marks_of
 from trietok.tokenizer import hooked
 from trietok.tokenizer.hooked import HookedPipeline
 from trietok.tokenizer.token_table import TokenTable
@@ -73,14 +73,15 @@ class Snapshot:
     def __init__(self, tokenizer: Any, before: Snapshot | None) -> None:
         self._tokenizer = tokenizer
         # The marks are read first: a change after that makes the next call look again.
-        self.mark = tokenizer.__dict__.setdefault("mark", object())
+        self.mark = marks_of(tokenizer).mark
         stages = [tokenizer.__dict__.get(name) for name in tokenizer._stage_names]
         self.basic: Any
         self.wordpiece: Any
         self.basic, self.wordpiece = (
             stage if isinstance(stage, Watched) else NO_STAGE for stage in stages
         )
-        self.basic_mark, self.wordpiece_mark = self.basic.mark, self.wordpiece.mark
+        self.basic_marks, self.wordpiece_marks = marks_of(self.basic), marks_of(self.wordpiece)
+        self.basic_mark, self.wordpiece_mark = self.basic_marks.mark, self.wordpiece_marks.mark
         given = getattr(self.basic, "never_split", None)
         self.never_split = type(given)(given) if given is not None else None  # of the same type
         self.names = list(tokenizer.model_input_names)
@@ -156,9 +157,9 @@ class Snapshot:
         own = self._tokenizer.__dict__  # `__getattr__` makes other ways to attributes slow
         return (
             self.table is own["_tokens"].committed
-            and self.mark is own["mark"]
-            and self.basic_mark is self.basic.mark
-            and self.wordpiece_mark is self.wordpiece.mark
+            and self.mark is own["_marks"].mark
+            and self.basic_mark is self.basic_marks.mark
+            and self.wordpiece_mark is self.wordpiece_marks.mark
             # these two may be changed in place
             and self.never_split == self.basic.never_split
             and self.names == self._tokenizer.model_input_names

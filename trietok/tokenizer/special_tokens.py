@@ -143,8 +143,6 @@ class SpecialTokensMixin:
         ADDITIONAL,
     )
 
-    mark: object = None  # another one after each change of an attribute
-
     if TYPE_CHECKING:  # the attributes of `__getattr__`, for type checkers and editors
         bos_token: Role = Role()
         eos_token: Role = Role()
