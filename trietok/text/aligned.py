@@ -7,7 +7,8 @@ characters the half-open span of code points of the original text that the chara
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
+from operator import sub
 from typing import Literal, TypeVar
 
 StageName = Literal[
@@ -174,6 +175,38 @@ def places(text: str, words: Iterable[str]) -> Iterator[tuple[str, int, int]]:
         start = text.index(word, end)
         end = start + len(word)
         yield word, start, end
+
+
+def steps_of(spans: Iterable[Span], length: int) -> tuple[int, ...]:
+    """The bounds of the spans of a chunk, which has so many code points, so that those of a text
+    follow by adding up: each as the difference to the one before.
+
+    The first is the difference to the end of the chunk before, one space to the left. If characters
+    follow the last span, an empty span at the end of the chunk does too.
+
+    >>> steps_of([(0, 2), (2, 3)], 4)
+    (1, 2, 0, 1, 1, 0)
+    """
+    bounds = [-1, *chain.from_iterable(spans)]
+    if bounds[-1] != length:
+        bounds += length, length
+    return tuple(map(sub, bounds[1:], bounds))
+
+
+def spans_along(steps: Iterable[int]) -> list[Span]:
+    """The spans of a text, and empty ones, by the steps of its chunks in a row.
+
+    >>> spans_along([1, 2, 0, 1, 1, 0, 1, 3])
+    [(0, 2), (2, 3), (4, 4), (5, 8)]
+    """
+    bounds = accumulate(steps, initial=-1)
+    next(bounds)
+    return [*zip(bounds, bounds, strict=True)]
+
+
+def without_empty(spans: list[Span]) -> list[Span]:
+    """The spans that are not empty."""
+    return [span for span in spans if span[0] != span[1]]
 
 
 def piece_places(start: int, end: int, pieces: Sequence[str], prefix: str) -> list[Span]:

@@ -20,9 +20,11 @@ from __future__ import annotations
 import array
 import copy
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import accumulate, chain
+from operator import sub
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import InputTypeError, VocabularyError
@@ -37,6 +39,9 @@ from trietok.text.aligned import (
     Watch,
     piece_places,
     places,
+    spans_along,
+    steps_of,
+    without_empty,
 )
 from trietok.text.cache import Cache, CacheInfo
 from trietok.text.kernel import choosing
@@ -94,15 +99,6 @@ class Located(NamedTuple):
         self.spans.append(span)
         self.words.append(word)
 
-    def extend(self, other: Located, place: int, word: int) -> None:
-        """Take in the tokens of a stretch that begins at a place, and whose words count from
-        `word`.
-        """
-        self.ids.extend(other.ids)
-        self.tokens.extend(other.tokens)
-        self.spans.extend([(start + place, end + place) for start, end in other.spans])
-        self.words.extend([number + word for number in other.words])
-
     def next_word(self) -> int:
         """The number that the next word gets."""
         return self.words[-1] + 1 if self.words else 0
@@ -151,7 +147,7 @@ class Pipeline:
     """
 
     _chunks: Cache[Ids]
-    _located: Cache[Located]
+    _places: Cache[Ids]
     is_local = True  # whether what lies between two spaces is encoded by itself
 
     def __init__(
@@ -181,6 +177,7 @@ class Pipeline:
         # words that basic tokenization leaves as they are
         self.never_split: frozenset[str] = frozenset() if self.is_fast else frozenset(special)
         self._kept = self.never_split.union((basic and basic.never_split) or ())
+        self._composes = basic is not None and basic.composes
         self._live = live
         self._set_added(added)
         self._as_text: Pipeline | None = None
@@ -249,22 +246,20 @@ class Pipeline:
             and earlier._depends_on == self._depends_on
         )
         if earlier is not None and is_same and earlier.kernel is None:
-            self._chunks, self._located = earlier._chunks, earlier._located
+            self._chunks, self._places = earlier._chunks, earlier._places
             # a miss asks this pipeline from now on, and says the same
             self._chunks.function = self._ids_of_chunk
-            self._located.function = self._locate_chunk
+            self._places.function = self._places_in_chunk
             return
-        of_located = self.limit // 4
-        self._chunks, self._located = self._new_caches(self.limit - of_located, of_located)
+        of_places = self.limit // 4
+        self._chunks, self._places = self._new_caches(self.limit - of_places, of_places)
 
-    def _new_caches(self, of_ids: int, of_located: int) -> tuple[Cache[Ids], Cache[Located]]:
+    def _new_caches(self, of_ids: int, of_places: int) -> tuple[Cache[Ids], Cache[Ids]]:
         """Caches for ids and for spans, with the bytes that each may take."""
-        return Cache(self._ids_of_chunk, of_ids), Cache(
-            self._locate_chunk, of_located, size_of=lambda located: 20 * (1 + len(located.ids))
-        )
+        return Cache(self._ids_of_chunk, of_ids), Cache(self._places_in_chunk, of_places)
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = dict.fromkeys(("kernel", "kernel_vocabulary", "_chunks", "_located", "_as_text"))
+        derived = dict.fromkeys(("kernel", "kernel_vocabulary", "_chunks", "_places", "_as_text"))
         return {**self.__dict__, **derived, "may_have_kernel": False}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -524,7 +519,7 @@ class Pipeline:
         """The tokens of a text; an added token is shown as the text that it took."""
         require_text(text)
         known: Any = self.vocabulary.tokens
-        if self._ids_say_tokens and self._without_added(text) is not None:
+        if self.do_ids_say_tokens(text):
             return [*map(known.__getitem__, self.ids(text))]
         tokens: list[str] = []
         for part, start, end, token_id in self.parts(text):
@@ -536,6 +531,12 @@ class Pipeline:
                 words = self.words_of(part[start:end])
                 tokens += chain.from_iterable(map(self.pieces_of, words))
         return tokens
+
+    def do_ids_say_tokens(self, text: str) -> bool:
+        """Whether the tokens of a text are the entries that have its ids, so that none is an added
+        token.
+        """
+        return self._ids_say_tokens and self._without_added(text) is not None
 
     def locate(self, text: str, watch: Watch = UNWATCHED) -> Located:
         """The tokens with their ids, spans and words; `watch` is told what each stage does."""
@@ -562,48 +563,67 @@ class Pipeline:
 
     def _locate_by_chunks(self, text: str) -> Located:
         """`locate` of a text of which `is_only_chunks` is true."""
-        located = Located.empty()
-        place = 0
-        for chunk in text.split(" "):
-            found = self._located[chunk]
-            if found.ids:
-                located.extend(found, place, located.next_word())
-            place += len(chunk) + 1
-        return located
+        steps = self._steps_of_text(text)
+        numbers = accumulate(steps[2::3], initial=-1)
+        next(numbers)
+        del steps[2::3]
+        spans = spans_along(steps)
+        words = [word for word, span in zip(numbers, spans, strict=True) if span[0] != span[1]]
+        return Located(self.ids_in_python(text), self.tokens(text), without_empty(spans), words)
 
-    def _locate_chunk(self, chunk: str) -> Located:
-        located = Located.empty()
-        part = AlignedText.of(chunk)
+    def _steps_of_text(self, text: str) -> list[int]:
+        return [*chain.from_iterable(map(self._places.__getitem__, text.split(" ")))]
+
+    def _places_in_chunk(self, chunk: str) -> Ids:
+        """Three numbers for each token of a chunk, which add up to those of a text: two that are
+        `steps_of` the chunk, and 1 for the first token of a word, 0 for each other.
+        """
         words = self.words_in_a_row(chunk)
-        if words is not None:
-            for number, pieces in enumerate(words[0]):
-                located.tokens.extend(pieces)
-                located.words.extend([number] * len(pieces))
-            located.ids.extend(map(self.to_id, located.tokens))
-            located.spans.extend(words[1])
-            return located
+        spans, numbers = self._places_by_stages(chunk) if words is None else self._in_a_row(words)
+        steps = steps_of(spans, len(chunk))
+        begins = [*map(sub, numbers, [-1, *numbers]), 0]
+        return tuple(chain.from_iterable(zip(steps[::2], steps[1::2], begins)))  # noqa: B905
+
+    def _places_by_stages(self, chunk: str) -> tuple[list[Span], list[int]]:
+        """The spans of a chunk without added tokens, and of each the number of its word."""
+        part = AlignedText.of(chunk)
         if self.settings.lowers:
             part = _lowered_between(part, lower_each(chunk))
+        located = Located.empty()
         self._locate_words(self._normalized(part) if self._cuts_normalized else part, located)
-        return located
+        return located.spans, located.words
 
-    def words_in_a_row(self, chunk: str) -> tuple[list[list[str]], list[Span]] | None:
-        """The pieces of each word of a chunk of ASCII without added tokens, and the spans of all
-        pieces; None unless the words are all of the chunk, one behind the other.
-        """
-        if not (chunk.isascii() and self.is_berts):
-            return None
-        words = self.words_of(self.bare(chunk))
-        pieces = [*map(self.pieces_of, words)]
-        prefix, end = self.wordpiece.continuing_subword_prefix, 0
+    def _in_a_row(self, words: list[str]) -> tuple[list[Span], list[int]]:
+        """The same of words, of which each begins where the one before ends."""
         spans: list[Span] = []
-        for word, own in zip(words, pieces, strict=True):
+        numbers: list[int] = []
+        prefix, end = self.wordpiece.continuing_subword_prefix, 0
+        for number, word in enumerate(words):
             start, end = end, end + len(word)
-            if len(own) == 1:
-                spans.append((start, end))
-            else:
-                spans += piece_places(start, end, own, prefix)
-        return (pieces, spans) if end == len(chunk) else None  # else something was deleted
+            places_of_word = piece_places(start, end, self.pieces_of(word), prefix)
+            spans += places_of_word
+            numbers += [number] * len(places_of_word)
+        return spans, numbers
+
+    def words_in_a_row(self, chunk: str) -> list[str] | None:
+        """The words of a chunk without added tokens, if each of its characters is one character of
+        a word; else None.
+        """
+        if not self.is_berts:
+            return None
+        part = lower_each(chunk) if self.settings.lowers else chunk
+        if self._cuts_normalized:
+            part = self._normalized(part)
+        words = self.words_of(part)
+        if sum(map(len, words)) != len(chunk):
+            return None
+        if chunk.isascii():
+            return words
+        # Beyond it some are deleted or composed, and others become several. What composes a text
+        # with marks gives them spans whatever it leaves as it is.
+        is_same = "".join(words) in (chunk, lower_each(chunk))
+        has_marks = self._composes and any(map(unicodedata.combining, chunk))
+        return words if is_same and not has_marks else None
 
     def _locate(self, text: str, watch: Watch = UNWATCHED, shows_added: bool = True) -> Located:
         """`locate` by the stages; unless `shows_added`, added tokens are shown as nothing."""
@@ -651,16 +671,19 @@ class Pipeline:
         if self.kernel is not None and choosing.has_spans(self, text):
             spans = self.kernel.spans(text)
             if spans is not None:
-                if len(spans) == count:
-                    return spans
-                return [span for span in spans if span[0] != span[1]]
-        return self.spans_in_python(text)
+                return spans if len(spans) == count else without_empty(spans)
+        return self.spans_in_python(text, count)
 
-    def spans_in_python(self, text: str) -> list[Span]:
+    def spans_in_python(self, text: str, count: int = -1) -> list[Span]:
         """`spans` without the kernel."""
         require_text(text)
         if self.settings.trims_offsets:
             return self.locate(text).spans
+        if self.is_only_chunks(text):
+            steps = self._steps_of_text(text)
+            del steps[2::3]
+            spans = spans_along(steps)
+            return spans if len(spans) == count else without_empty(spans)
         return self._locate(text, shows_added=False).spans
 
     def words_between(self, text: str) -> Iterator[tuple[str, list[str], Span]]:
@@ -721,7 +744,7 @@ class Pipeline:
     def _take_kernel(self, kernel: Kernel) -> None:
         """Use a kernel, which remembers most chunks and spans in place of the caches."""
         left = self.limit - choosing.share_of(self.limit)
-        self._chunks, self._located = self._new_caches(left // 3, left - left // 3)
+        self._chunks, self._places = self._new_caches(left // 3, left - left // 3)
         self.kernel = kernel
 
     # ---- the caches ------------------------------------------------------------------------------
@@ -729,7 +752,7 @@ class Pipeline:
     def info(self, limit: int) -> CacheInfo:
         """What is cached now; `limit` is the most bytes it may take."""
         kernel: dict[str, int] = {} if self.kernel is None else self.kernel.info()
-        caches = self._chunks, self._located
+        caches = self._chunks, self._places
         return CacheInfo(
             chunks=len(self._chunks) + kernel.get("chunks", 0),
             words=kernel.get("words", 0),
@@ -741,7 +764,7 @@ class Pipeline:
     def forget(self) -> None:
         """Clear the caches."""
         self._chunks.forget()
-        self._located.forget()
+        self._places.forget()
         self.added.forget()
         if self.kernel is not None:
             self.kernel.forget()

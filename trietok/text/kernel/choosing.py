@@ -14,13 +14,12 @@ import os
 import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from itertools import chain
-from operator import sub
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.cores import cores
 from trietok.locks import ForkSafeLock
 from trietok.text.added_search import FastAddedTokens
+from trietok.text.aligned import Span, steps_of
 from trietok.text.kernel.characters import Classifier, RustClassifier, SlowClassifier
 from trietok.text.kernel.terms import Terms
 
@@ -245,21 +244,34 @@ def _classifier_of(pipeline: Pipeline, terms: Terms) -> Classifier:
 
 
 def _steps(pipeline: Pipeline, chunk: str) -> tuple[int, ...]:
-    """Return the starts and ends of a chunk's tokens, in turn, each as the difference to the one
-    before.
-
-    The first difference is to the end of the chunk before, one space to the left. If characters
-    follow the last token of the chunk, the differences end with an empty span at the end of the
-    chunk.
-    """
-    words = pipeline.words_in_a_row(chunk) if pipeline.is_only_chunks(chunk) else None
-    spans = pipeline.spans_in_python(chunk) if words is None else words[1]
-    if len(spans) == 1 and spans[0] == (0, len(chunk)):  # most often
+    """Return `steps_of` a chunk."""
+    ids = pipeline.ids(chunk)
+    if len(ids) == 1 and chunk.isascii() and chunk.isalnum():  # most often
         return 1, len(chunk)
-    bounds = [-1, *chain.from_iterable(spans)]
-    if bounds[-1] != len(chunk):
-        bounds += len(chunk), len(chunk)
-    return tuple(map(sub, bounds[1:], bounds))
+    spans = _spans_of_entries(pipeline, chunk, ids)
+    return steps_of(pipeline.spans_in_python(chunk) if spans is None else spans, len(chunk))
+
+
+def _spans_of_entries(pipeline: Pipeline, chunk: str, ids: list[int]) -> list[Span] | None:
+    """Return the spans of a chunk by the lengths of the entries that have its ids; None where these
+    do not tell them.
+    """
+    words = pipeline.words_in_a_row(chunk) if pipeline.do_ids_say_tokens(chunk) else None
+    if words is None:
+        return None
+    tokens: list[Any] = [*map(pipeline.vocabulary.tokens.__getitem__, ids)]
+    if pipeline.wordpiece.unk_token in tokens:
+        return None
+    spans, end, lengths = [], 0, map(len, tokens)
+    marked = len(pipeline.wordpiece.continuing_subword_prefix)
+    for word in words:
+        start, end = end, end + len(word)
+        stop = start + next(lengths)
+        spans.append((start, stop))
+        while stop < end:
+            start, stop = stop, stop + next(lengths) - marked
+            spans.append((start, stop))
+    return spans
 
 
 def _new_vocabulary(pipeline: Pipeline) -> _kernel.Vocabulary | None:
