@@ -66,13 +66,11 @@ class Node(dict[str, "Node | None"]):
         child, depth = None, self.depth
         words, low, high = self.words, self.low, self.high
         if high - low > 1:
-            path = words[low][:depth]
-            low = bisect_left(words, path + char, low, high)
-            if char < LAST:
-                high = bisect_left(words, path + chr(ord(char) + 1), low, high)
-        elif low < high and words[low][depth : depth + 1] != char:
-            high = low
-        if low < high:
+            low = bisect_left(words, words[low][:depth] + char, low, high)
+        if low < high and words[low][depth : depth + 1] == char:
+            if high - low > 1 and char < LAST:
+                behind = words[low][:depth] + chr(ord(char) + 1)
+                high = bisect_left(words, behind, low, high)
             child = Node(words, low, high, self, char)
         # Of the characters that lead nowhere not all are remembered: a text may have any.
         if child is not None or char.isascii() or len(self) < MISSES * (self.high - self.low):
@@ -134,7 +132,9 @@ class WordTrie:
         # a word can only begin where the text goes on as one does
         self._size_begun = min(MOST_BEGUN, *map(len, self.words))
         self._begun = {word[: self._size_begun] for word in self.words}
-        self._pairs = {word[:2] for word in self.words}
+        # what the text has there up to a space, or the first two characters of a word without one
+        self._heads = {word.partition(" ")[0] for word in self.words if " " in word}
+        self._pairs = {word[:2] for word in self.words if " " not in word}
         self.starts_in = Cache(self._starts_in_chunk, STARTS_LIMIT, size_of=_size_of_starts)
         self.longest = max(map(len, self.words))
         self.for_kernel: Any = None  # what `trietok.text.kernel.terms` keeps with the words
@@ -224,9 +224,8 @@ class WordTrie:
             starts = [(start, 0, root, start) for start in firsts]
         for start in range(length if length <= LONGEST_KEY else 0):
             pair = chunk[start : start + 2]
-            if len(pair) == 2 and pair not in self._pairs and pair[0] not in self._pairs:
-                continue
-            node = root[chunk[start]]
+            is_begun = pair in self._pairs or pair[0] in self._pairs
+            node = root[pair[0]] if is_begun or chunk[start:] in self._heads else None
             if node is None:
                 continue
             position = start + 1
