@@ -469,7 +469,7 @@ class History(RuleBasedStateMachine):
         copied = (lambda each: pickle.loads(pickle.dumps(each))) if pickled else copy.deepcopy
         self.sides = {side: copied(tokenizer) for side, tokenizer in self.sides.items()}
         # Theirs too: a token whose role was set may have other flags in a copy, in both libraries.
-        self.theirs = copied(self.theirs) if self.has_no_equal_tokens() else None
+        self.theirs = None if self.has_equal_tokens() else copied(self.theirs)
         assert_same(summary(self.tokenizer), before)
         self.ran["pickle" if pickled else "deepcopy"] += 1
         self.check()
@@ -509,17 +509,17 @@ class History(RuleBasedStateMachine):
                 limit = tokenizer.max_embedding_rows
                 self.sides[side].max_embedding_rows = limit
 
-    def has_no_equal_tokens(self) -> bool:
-        """Of two tokens that are equal once normalized, transformers finds another one when it has
-        loaded them (docs/hf_compatibility.md).
+    def has_equal_tokens(self) -> bool:
+        """Whether two tokens are equal once normalized. Of those, transformers finds another one
+        when it has loaded them (docs/hf_compatibility.md).
         """
         tokens = self.tokenizer.added_tokens_decoder.values()
         contents = [simplified(token.content) for token in tokens if token.normalized]
-        return len({*contents}) == len(contents)
+        return len({*contents}) < len(contents)
 
     def load_in_transformers(self, folder: Path, other: Path) -> None:
         """Their own save has the same tokens when it is loaded; trietok's has the same ids there."""
-        if self.is_odd or self.has_own_flags or not self.has_no_equal_tokens():
+        if self.is_odd or self.has_own_flags or self.has_equal_tokens():
             self.theirs = None
             return
         kind = getattr(transformers, NAMES[self.profile])

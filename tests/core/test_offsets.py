@@ -62,6 +62,15 @@ def test_composed_characters_and_stripped_whitespace_have_other_spans_in_each_cl
     assert spans(fast, "a  <m> e") == [(0, 1), (1, 7), (7, 8)]
 
 
+@pytest.mark.parametrize("text", ["\u1112\u1161", "\u09c7\u09be"])
+def test_what_is_composed_without_a_mark_has_one_span_though_it_is_taken_apart_again(
+    kernel, vocab_file, text
+):
+    slow = BertTokenizer(vocab_file(text[0], f"##{text[1]}"))
+    assert spans(slow, text) == [(0, 2), (0, 2)]
+    assert spans(slow, f"{text} [SEP] {text}") == [(0, 2), (0, 2), (3, 8), (9, 11), (9, 11)]
+
+
 def test_special_tokens_and_padding_have_empty_spans(tokenizer):
     options = {"padding": "max_length", "max_length": 8, "return_offsets_mapping": True}
     encoding = tokenizer("hello a", "e", **options)

@@ -176,6 +176,15 @@ def decomposed(aligned: AlignedText, form: FormName = "NFD") -> AlignedText:
     ).forwards()
 
 
+def is_left_alone(form: FormName, text: str) -> bool:
+    """Whether `composed` leaves each character its span.
+
+    A text with marks goes all the way, so that their spans are the same whatever else is in the
+    text.
+    """
+    return not any(map(unicodedata.combining, text)) and normalize(form, text) == text
+
+
 def composed(aligned: AlignedText, form: FormName = "NFC") -> AlignedText:
     """NFC, or NFKC, of Python: what is composed of several stands for all that they stand for.
 
@@ -183,12 +192,7 @@ def composed(aligned: AlignedText, form: FormName = "NFC") -> AlignedText:
     >>> whole.text, whole.span(0, 1), whole.span(1, 2)
     ('デ1', (0, 2), (2, 3))
     """
-    # A text with marks goes all the way, so that their spans are the same whatever else is in the
-    # text.
-    if (
-        not any(map(unicodedata.combining, aligned.text))
-        and normalize(form, aligned.text) == aligned.text
-    ):
+    if is_left_alone(form, aligned.text):
         return aligned
     parts = decomposed(aligned, "NFKD" if form == "NFKC" else "NFD")
     numbered = zip(parts.text, range(len(parts.text)), strict=True)

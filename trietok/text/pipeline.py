@@ -20,7 +20,6 @@ from __future__ import annotations
 import array
 import copy
 import re
-import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, chain
@@ -45,7 +44,7 @@ from trietok.text.aligned import (
 )
 from trietok.text.cache import Cache, CacheInfo
 from trietok.text.kernel import choosing
-from trietok.text.normalizers import run
+from trietok.text.normalizers import is_left_alone, run
 from trietok.text.unicode import TranslationTable, is_in, lower_each
 from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import WordpieceTokenizer
@@ -541,7 +540,10 @@ class Pipeline:
     def locate(self, text: str, watch: Watch = UNWATCHED) -> Located:
         """The tokens with their ids, spans and words; `watch` is told what each stage does."""
         require_text(text)
-        located = self._locate(text, watch)
+        if watch is UNWATCHED and self.is_only_chunks(text):
+            located = self._locate_by_chunks(text)
+        else:
+            located = self._locate_by_stages(text, watch)
         if self.settings.trims_offsets:
             trim_offsets(located, self.settings.keeps_one_space)
         return located
@@ -563,26 +565,28 @@ class Pipeline:
 
     def _locate_by_chunks(self, text: str) -> Located:
         """`locate` of a text of which `is_only_chunks` is true."""
-        steps = self._steps_of_text(text)
-        numbers = accumulate(steps[2::3], initial=-1)
-        next(numbers)
-        del steps[2::3]
-        spans = spans_along(steps)
+        spans, begins = self._spans_and_begins(text)
+        numbers = [*accumulate(begins, initial=-1)][1:]
         words = [word for word, span in zip(numbers, spans, strict=True) if span[0] != span[1]]
         return Located(self.ids_in_python(text), self.tokens(text), without_empty(spans), words)
 
-    def _steps_of_text(self, text: str) -> list[int]:
-        return [*chain.from_iterable(map(self._places.__getitem__, text.split(" ")))]
+    def _spans_and_begins(self, text: str) -> tuple[list[Span], list[int]]:
+        """The spans of such a text, and empty ones; of each 1 if a word begins with it, else 0."""
+        places = [*chain.from_iterable(map(self._places.__getitem__, text.split(" ")))]
+        begins = places[2::3]
+        del places[2::3]
+        return spans_along(places), begins
 
     def _places_in_chunk(self, chunk: str) -> Ids:
-        """Three numbers for each token of a chunk, which add up to those of a text: two that are
-        `steps_of` the chunk, and 1 for the first token of a word, 0 for each other.
+        """Three numbers for each token of a chunk, from which those of a text follow by adding up:
+        two that are `steps_of` the chunk, and 1 for the first token of a word, 0 for each other.
         """
         words = self.words_in_a_row(chunk)
         spans, numbers = self._places_by_stages(chunk) if words is None else self._in_a_row(words)
         steps = steps_of(spans, len(chunk))
-        begins = [*map(sub, numbers, [-1, *numbers]), 0]
-        return tuple(chain.from_iterable(zip(steps[::2], steps[1::2], begins)))  # noqa: B905
+        begins = [*map(sub, numbers, [-1, *numbers])]
+        begins += [0] * (len(steps) // 2 - len(begins))  # for an empty span at the end
+        return tuple(chain.from_iterable(zip(steps[::2], steps[1::2], begins, strict=True)))
 
     def _places_by_stages(self, chunk: str) -> tuple[list[Span], list[int]]:
         """The spans of a chunk without added tokens, and of each the number of its word."""
@@ -619,16 +623,15 @@ class Pipeline:
             return None
         if chunk.isascii():
             return words
-        # Beyond it some are deleted or composed, and others become several. What composes a text
-        # with marks gives them spans whatever it leaves as it is.
+        # Beyond it some are deleted or composed, and others become several.
         is_same = "".join(words) in (chunk, lower_each(chunk))
-        has_marks = self._composes and any(map(unicodedata.combining, chunk))
-        return words if is_same and not has_marks else None
+        is_composed = self._composes and not is_left_alone("NFC", part)
+        return words if is_same and not is_composed else None
 
-    def _locate(self, text: str, watch: Watch = UNWATCHED, shows_added: bool = True) -> Located:
+    def _locate_by_stages(
+        self, text: str, watch: Watch = UNWATCHED, shows_added: bool = True
+    ) -> Located:
         """`locate` by the stages; unless `shows_added`, added tokens are shown as nothing."""
-        if watch is UNWATCHED and self.is_only_chunks(text):
-            return self._locate_by_chunks(text)
         located = Located.empty()
         for part, first, last, token_id in self.parts(AlignedText.of(text), watch):
             if token_id is not None:
@@ -680,11 +683,9 @@ class Pipeline:
         if self.settings.trims_offsets:
             return self.locate(text).spans
         if self.is_only_chunks(text):
-            steps = self._steps_of_text(text)
-            del steps[2::3]
-            spans = spans_along(steps)
+            spans, _ = self._spans_and_begins(text)
             return spans if len(spans) == count else without_empty(spans)
-        return self._locate(text, shows_added=False).spans
+        return self._locate_by_stages(text, shows_added=False).spans
 
     def words_between(self, text: str) -> Iterator[tuple[str, list[str], Span]]:
         """The words between added tokens: each as WordPiece has it, its pieces, its span."""

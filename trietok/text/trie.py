@@ -132,8 +132,9 @@ class WordTrie:
         # a word can only begin where the text goes on as one does
         self._size_begun = min(MOST_BEGUN, *map(len, self.words))
         self._begun = {word[: self._size_begun] for word in self.words}
-        # what the text has there up to a space, or the first two characters of a word without one
+        # what each word with a space has before it: all that is left of the chunk there
         self._heads = {word.partition(" ")[0] for word in self.words if " " in word}
+        # the first two characters of each other word
         self._pairs = {word[:2] for word in self.words if " " not in word}
         self.starts_in = Cache(self._starts_in_chunk, STARTS_LIMIT, size_of=_size_of_starts)
         self.longest = max(map(len, self.words))
