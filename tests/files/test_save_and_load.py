@@ -414,6 +414,15 @@ def test_nothing_is_written_where_it_cannot_be(small, tmp_path):
 
 
 @CLASSES
+def test_a_role_of_the_empty_token_is_refused(tmp_path, kind, vocab_file):
+    tokenizer = kind(vocab_file("", "a"))
+    tokenizer.cls_token = ""
+    with pytest.raises(VocabularyError, match="cls_token is '', which no file can hold"):
+        tokenizer.save_pretrained(tmp_path / "saved")
+    assert not (tmp_path / "saved").exists()
+
+
+@CLASSES
 def test_an_id_that_no_file_may_have_is_refused(tmp_path, kind):
     folder, out = tmp_path / "model", tmp_path / "out"
     vocab(folder)

@@ -92,6 +92,8 @@ def test_saved_directories_load_alike_in_both_libraries(maker, caplog):
                     return
             counts["saved"] += 1
             loses_flags = "as it was before it was added again" in caplog.text  # saving says so
+            if "$" in (tokenizer.cls_token, tokenizer.sep_token):
+                return  # which transformers reads as the place of a text (docs/hf_compatibility.md)
             if not is_numbered_in_order(tokenizer):  # see the table of directories below
                 counts["out of order"] += 1
                 theirs = class_of(transformers, recipe.kind).from_pretrained(folder)

@@ -186,8 +186,14 @@ def _check_names(save_directory: Any, prefix: str) -> None:
 
 def _require_roles_added(tokenizer: Any) -> None:
     """Raise if the token of a role is not an added token: loading would add it, so that texts with
-    it would have other ids.
+    it would have other ids. The empty token, which a vocabulary may have, cannot be added.
     """
+    for role in formats.ROLES:
+        if str(getattr(tokenizer, role)) == "":
+            raise VocabularyError(
+                f"{role} is '', which no file can hold: set it to None, or to an added token",
+                token="",
+            )
     added = tokenizer.added_tokens_encoder
     for role, value in tokenizer.special_tokens_map.items():
         for token in value if isinstance(value, list) else [value]:
