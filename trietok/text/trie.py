@@ -223,10 +223,8 @@ class WordTrie:
         if length > LONGEST_KEY:  # to look into all of it could take quadratic time
             firsts = map(re.Match.start, self._first.finditer(chunk))
             starts = [(start, 0, root, start) for start in firsts]
-        for start in range(length if length <= LONGEST_KEY else 0):
-            pair = chunk[start : start + 2]
-            is_begun = pair in self._pairs or pair[0] in self._pairs
-            node = root[pair[0]] if is_begun or chunk[start:] in self._heads else None
+        for start in self._begins_in(chunk) if length <= LONGEST_KEY else ():
+            node = root[chunk[start]]
             if node is None:
                 continue
             position = start + 1
@@ -244,6 +242,17 @@ class WordTrie:
             else:
                 starts.append((start, 0, behind, length + 1))
         return tuple(starts)
+
+    def _begins_in(self, chunk: str) -> Iterable[int]:
+        """Return all places in a chunk where a word may begin, in order, and perhaps others."""
+        heads, pairs, places = self._heads, self._pairs, range(len(chunk))
+        if not pairs:
+            return [at for at in places if chunk[at:] in heads]
+        return [
+            at
+            for at in places
+            if chunk[at : at + 2] in pairs or chunk[at] in pairs or chunk[at:] in heads
+        ]
 
     def _link(self, node: Node) -> Link:
         for step in node.unlinked_path():  # parents first, without recursion
