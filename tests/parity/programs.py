@@ -547,7 +547,9 @@ class Case(NamedTuple):
         length = self.call.option("max_length")
         length = self.ours.model_max_length if length is None else length
         first, second = (*self.call.arguments, None)[:2]
-        has_pair = second is not None or any(
+        # of two words, which `encode_plus` takes for a text and its pair
+        is_two = self.call.method == "encode_plus" and isinstance(first, (list, tuple))
+        has_pair = (second is not None or is_two) or any(
             isinstance(each, (list, tuple)) for each in (first if isinstance(first, list) else [])
         )
         count = self.theirs.num_special_tokens_to_add(pair=has_pair)
