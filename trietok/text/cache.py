@@ -41,7 +41,6 @@ class Cache(dict[str, _Value], Generic[_Value]):
     Args:
         function: says it.
         limit: the most bytes that the entries may take, by an upper estimate; 0 for no cache.
-        most: the most entries.
         size_of: how many numbers of eight bytes a value has.
 
     Attributes:
@@ -49,19 +48,18 @@ class Cache(dict[str, _Value], Generic[_Value]):
         times_full: how often the cache was full.
     """
 
-    __slots__ = ("_most", "_size_of", "bytes", "function", "limit", "times_full")
+    __slots__ = ("_size_of", "bytes", "function", "limit", "times_full")
 
     def __init__(
         self,
         function: Callable[[str], _Value],
         limit: int = CACHE_LIMIT,
-        most: int = 1 << 30,
         size_of: Callable[[_Value], int] = len,  # type: ignore[assignment]
     ) -> None:
         super().__init__()
         self.function = function
         self.limit = limit
-        self._most, self._size_of = most, size_of
+        self._size_of = size_of
         self.bytes = self.times_full = 0
 
     def __missing__(self, key: str) -> _Value:
@@ -72,7 +70,7 @@ class Cache(dict[str, _Value], Generic[_Value]):
             taken += length if key.isascii() else 4 * length
             # no call in this line, in which another thread could come and its bytes be lost
             self.bytes += taken
-            if self.bytes <= self.limit and len(self) < self._most:
+            if self.bytes <= self.limit:
                 self[key] = value
             else:
                 # a limit of 0 is that of a cache which a kernel has in its stead: it is never full

@@ -446,9 +446,7 @@ class Pipeline:
         return chain.from_iterable(map(self._chunks.__getitem__, self._chunks_of(part)))
 
     def _without_added(self, text: str) -> str | None:
-        """A text as it is where it is cut into chunks, if no added token can stand in it; None
-        where one may.
-        """
+        """A text as it is where it is cut into chunks. None where it may hold an added token."""
         added: Any = self.added
         if added.may_stand_in(text):
             return None
@@ -645,13 +643,10 @@ class Pipeline:
         """Add the tokens of a part between added tokens."""
         for word, start, end, pieces in self.words(part, watch):
             watch.word(word, start, end, pieces)
-            self._add_word(located, pieces, self.spans_of(word, start, end, pieces))
-
-    def _add_word(self, located: Located, pieces: list[str], spans: list[Span]) -> None:
-        """Add the tokens of a word."""
-        number = located.next_word()
-        for piece, span in zip(pieces, spans, strict=True):
-            located.add(self.to_id(piece), piece, span, number)
+            number = located.next_word()
+            spans = self.spans_of(word, start, end, pieces)
+            for piece, span in zip(pieces, spans, strict=True):
+                located.add(self.to_id(piece), piece, span, number)
 
     def locate_words(self, words: Sequence[str]) -> Located:
         """The tokens of words, each a text of its own; every token has its word's number."""

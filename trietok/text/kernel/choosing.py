@@ -253,8 +253,8 @@ def _steps(pipeline: Pipeline, chunk: str) -> tuple[int, ...]:
 
 
 def _spans_of_entries(pipeline: Pipeline, chunk: str, ids: list[int]) -> list[Span] | None:
-    """Return the spans of a chunk by the lengths of the entries that have its ids; None where these
-    do not tell them.
+    """Return the spans of a chunk, by the lengths of the entries that have its ids. Return None
+    where the lengths do not tell the spans.
     """
     words = pipeline.words_in_a_row(chunk) if pipeline.do_ids_say_tokens(chunk) else None
     if words is None:
