@@ -1,9 +1,8 @@
 """Hatch's hooks: the README with links that work on a package index, and the compiled kernel.
 
-If there is a C compiler, a wheel contains a kernel for every CPython from 3.11 on, or, with
-`TRIETOK_FULL_API=1`, a faster one for the Python that makes the wheel; an editable install compiles
-the kernel in the checkout. Without a compiler, or with `TRIETOK_KERNEL=0`, trietok stays pure
-Python.
+If there is a C compiler, a wheel contains a kernel for every CPython from 3.11 on; an editable
+install compiles the kernel in the checkout. Without a compiler, or with `TRIETOK_KERNEL=0`, trietok
+stays pure Python.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import os
 import pathlib
 import re
 import runpy
-import sys
 import sysconfig
 import tempfile
 from typing import Any
@@ -56,14 +54,12 @@ class KernelBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         folder = pathlib.Path(self.root, "trietok", "text", "kernel")
         # By its path: trietok itself cannot be imported before what it depends on is installed.
         build = runpy.run_path(str(folder / "build.py"))
-        full_api = os.environ.get("TRIETOK_FULL_API") == "1"
-        name = f"_kernel{sysconfig.get_config_var('EXT_SUFFIX')}" if full_api else build["LIBRARY"]
         if not is_editable:
             self._folder = tempfile.TemporaryDirectory()
             folder = pathlib.Path(self._folder.name)
-        library = folder / name
+        library = folder / build["LIBRARY"]
         try:
-            build["compile_kernel"](library, ["-DTRIETOK_FULL_API"] if full_api else [])
+            build["compile_kernel"](library)
         except build["NoKernelError"] as error:
             self.app.display_warning(
                 f"trietok is installed without its compiled kernel, as plain Python: {error}"
@@ -73,11 +69,8 @@ class KernelBuildHook(BuildHookInterface):  # type: ignore[type-arg]
             return
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["pure_python"] = False
-        python = "cp{}{}".format(*sys.version_info)
-        build_data["tag"] = (
-            f"{python}-{python}-{platform}" if full_api else f"{build['WHEEL_TAG']}-{platform}"
-        )
-        build_data["force_include"][str(library)] = f"trietok/text/kernel/{name}"
+        build_data["tag"] = f"{build['WHEEL_TAG']}-{platform}"
+        build_data["force_include"][str(library)] = f"trietok/text/kernel/{library.name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         folder = getattr(self, "_folder", None)

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+import trietok
 from tests.kernel import installed_kernel  # first, before anything asks for a kernel
 from trietok import BertTokenizer
 
@@ -209,13 +210,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @contextmanager
 def using_kernel(name: str) -> Iterator[None]:
-    """Encoders that are made in the block have the compiled kernel from their first text on
+    """Tokenizers that are made in the block have the compiled kernel from their first text on
     (`"compiled"`), or none (`"plain"`).
     """
-    from trietok.text.kernel import choosing
-
-    with choosing.using_kernel(name, text_before_kernel=0) as is_there:
-        assert is_there, f"no {name} kernel"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRIETOK_KERNEL", {"compiled": "1", "plain": "0"}[name])
+        assert trietok.kernel == name
         yield
 
 

@@ -12,7 +12,7 @@ import shutil
 
 from trietok.text.kernel import build as build_kernel
 
-_LIBRARY = build_kernel.SOURCE.with_name(build_kernel.LIBRARY)
+_LIBRARY = build_kernel.FOLDER / build_kernel.LIBRARY
 _DIGEST = build_kernel.sources_digest().encode()
 
 
@@ -32,7 +32,7 @@ def is_there() -> bool:
     """Whether the tests can use a compiled kernel."""
     from trietok.text.kernel import choosing
 
-    return bool(choosing._IS_THERE)
+    return bool(choosing.IS_THERE)
 
 
 if not _LIBRARY.exists():

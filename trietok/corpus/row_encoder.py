@@ -153,7 +153,7 @@ class RowEncoder:
     names: tuple[str, ...]  # of the columns that the options give, in the order of a call's result
     gives_windows: bool  # whether a text may have several rows
     # says how many the kernel may use for a batch; None for the one that calls
-    threads: Callable[[int], int] | None
+    threads: Callable[[], int] | None
     sent_by: int | None  # the process that has pickled it
 
     def __init__(
@@ -248,7 +248,8 @@ class RowEncoder:
         if now is None:
             return self.encode_by_call(texts, pairs)
         pipeline, flat_call = now
-        return EncodedRows(*flat_call.rows(pipeline.rows(texts, self.threads)))
+        flat = pipeline.flat(texts, *flat_call.cut, threads=self.threads)
+        return EncodedRows(*flat_call.rows(flat))
 
     def encode_column(self, column: Any) -> EncodedRows | None:
         """The rows of an Arrow array of `large_string`, without nulls, by the compiled kernel.
@@ -257,8 +258,11 @@ class RowEncoder:
         UTF-8.
         """
         now = self._now()
-        rows = None if now is None else self._by_kernel(now[0], *_buffer_of(column))
-        return None if now is None or rows is None else EncodedRows(*now[1].rows(rows))
+        if now is None:
+            return None
+        pipeline, flat_call = now
+        flat = self._by_kernel(pipeline, *_buffer_of(column), *flat_call.cut)
+        return None if flat is None else EncodedRows(*flat_call.rows(flat))
 
     def cut_characters(self) -> tuple[int, int] | None:
         """`Pipeline.cut_characters` for long texts; None where they are encoded whole."""
@@ -280,30 +284,40 @@ class RowEncoder:
         """
         now = self._now()
         assert now is not None  # `cut_characters` has said so
-        encoder, flat_call = now
+        pipeline, flat_call = now
 
         def ids_of(piece: bytes) -> bytes | bytearray:
-            rows = self._by_kernel(encoder, piece, struct.pack("qq", 0, len(piece)), 0, 1)
-            if rows is None:
-                rows = encoder.rows([piece.decode("utf-8")])
-            ids: bytes = rows.int32(b"", b"")
-            return ids
+            flat = self._by_kernel(pipeline, piece, struct.pack("qq", 0, len(piece)), 0, 1)
+            return (pipeline.flat([piece.decode("utf-8")]) if flat is None else flat)[1]
 
         for ids, columns in flat_call.parts_of_row(map(ids_of, pieces)):
             yield EncodedRows(array("i"), ids, columns)
 
     def _by_kernel(
-        self, encoder: Pipeline, data: Any, offsets: Any, first: int, length: int
-    ) -> Any:
-        """The ids of texts one behind the other; None without a kernel, or if not all is UTF-8."""
-        if not encoder.may_have_kernel:
+        self,
+        pipeline: Pipeline,
+        data: Any,
+        offsets: Any,
+        first: int,
+        count: int,
+        room: int = -1,
+        from_left: bool = False,
+        front: bytes = b"",
+        back: bytes = b"",
+    ) -> tuple[bytearray, bytearray] | None:
+        """What `Pipeline.flat` makes of texts that lie between offsets; None without a kernel, or
+        if not all is UTF-8.
+        """
+        if not pipeline.may_have_kernel:
             return None
-        if len(data) + length >= TEXT_AT_ONCE_BEFORE_KERNEL:
-            encoder.make_kernel()
-        kernel = encoder.kernel
+        if len(data) + count >= TEXT_AT_ONCE_BEFORE_KERNEL:
+            pipeline.make_kernel()
+        kernel = pipeline.kernel
         if kernel is None:
             return None
-        return kernel.rows_between(data, offsets, first, length, self.threads)
+        return kernel.flat_between(
+            data, offsets, first, count, self.threads, room, from_left, front, back
+        )
 
     # ---- by a call -------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from trietok.inputs.options import (
 )
 from trietok.inputs.settings import InputSettings
 from trietok.inputs.template import RowPiece, require_ids, require_list
-from trietok.inputs.tensors import FlatIds, TensorType, array_makers, int64_to_torch
+from trietok.inputs.tensors import TensorType, array_makers, int64_to_torch
 from trietok.inputs.truncation import (
     Cutting,
     ItemCut,
@@ -562,17 +562,6 @@ class Call:
             return form
         return form._replace(**array_makers(TensorType(self.options.return_tensors)))
 
-    def flat_by_kernel(self, pipeline: Pipeline, texts: list[str]) -> FlatIds | None:
-        """Return the ids of texts one behind the other, in numpy arrays, by the kernel alone; None
-        where it does not make them.
-        """
-        form = None if pipeline.kernel is None else self.form(False, False)
-        if pipeline.kernel is None or form is None or form.names != ("input_ids",):
-            return None
-        form = form._replace(**array_makers(TensorType.NUMPY, "int32"))
-        flat: Any = pipeline.kernel.flat(tuple(texts), form, threads_allowed)
-        return FlatIds(*flat) if type(flat) is tuple else None
-
     def by_kernel(
         self, pipeline: Pipeline, texts: tuple[str, ...], is_pair: bool, one: bool
     ) -> dict[str, Any] | None:
@@ -583,8 +572,8 @@ class Call:
         form = None if kernel is None else self.form(is_pair, one)
         if kernel is None or form is None:
             return None
-        made: Any = kernel.columns(texts, form, threads_allowed)
-        if type(made) is not dict:
+        made = kernel.columns(texts, form, threads_allowed)
+        if made is None:
             return None
         if form.make == ():
             rows = len(texts) // (1 + is_pair)

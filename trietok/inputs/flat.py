@@ -5,12 +5,9 @@ from __future__ import annotations
 import array
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from trietok.inputs.batch import Call
-
-if TYPE_CHECKING:
-    from trietok.text.pipeline import Rows
 
 # Of several texts how many ids each has, int32; those of all, int32; masks and type ids by name, a
 # byte for each id.
@@ -58,12 +55,14 @@ class FlatCall:
         """Return that of a call; None where only its own rows are right."""
         return None if call.pads or call.form(False, False) is None else cls(call)
 
-    def rows(self, rows: Rows) -> FlatRows:
-        """Return the rows of a pipeline, which are cut to length, with special tokens around."""
-        if self.room >= 0:
-            rows.cut(self.room, self._cuts_left)
-        lengths = array.array("i", rows.int32_lengths(self.around))
-        ids = rows.int32(self._front, self._back)
+    @property
+    def cut(self) -> tuple[int, bool, bytes, bytes]:
+        """How `Pipeline.flat` is to cut texts, and what it is to put around them."""
+        return self.room, self._cuts_left, self._front, self._back
+
+    def rows(self, flat: tuple[bytes | bytearray, bytes | bytearray]) -> FlatRows:
+        """Return the rows of what `Pipeline.flat` makes of texts that it cuts as `cut` says."""
+        lengths, ids = array.array("i", flat[0]), flat[1]
         self._call.warn_of([max(lengths, default=0)])
         columns: dict[str, bytes] = {}
         for name, (front, text, back) in self._columns.items():

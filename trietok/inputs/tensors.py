@@ -86,12 +86,12 @@ def _numbers_of(value: Any) -> array.array[int] | None:
     return numbers
 
 
-def array_makers(tensor_type: TensorType, dtype: str = "int64") -> dict[str, Any]:
+def array_makers(tensor_type: TensorType) -> dict[str, Any]:
     """What makes the arrays of a `trietok.text.kernel.forms.Form`."""
     package = _package(tensor_type)
     if tensor_type is TensorType.PYTORCH:  # which may be installed without numpy
         return {"make": (), "dtype": None}
-    return {"make": (package.empty, package.zeros), "dtype": package.dtype(dtype)}
+    return {"make": (package.empty, package.zeros), "dtype": package.dtype("int64")}
 
 
 def int64_to_torch(values: bytearray | array.array[int], rows: int) -> Any:

@@ -51,12 +51,7 @@ from trietok.text.wordpiece import WordpieceTokenizer
 from trietok.text.words import PUNCTUATION, RUST_PUNCTUATION, BasicTokenizer, RustBasicTokenizer
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     from trietok.text.kernel._kernel import Kernel
-    from trietok.text.kernel._kernel import Rows as KernelRows
-
-    Rows: TypeAlias = "KernelRows | PlainRows"  # the ids of some texts, a row for each
 
 # a text, the start and end of the word in it, its pieces
 Word = tuple[AlignedText, int, int, list[str]]
@@ -492,23 +487,40 @@ class Pipeline:
 
     def count(self, text: str) -> int:
         """How many ids a text has."""
-        kernel = self._kernel_now((text,))
-        return len(self.ids_in_python(text)) if kernel is None else kernel.count(text)
+        return len(self.ids(text))
 
     def counts(self, texts: list[str], around: int = 0) -> list[int]:
         """How many ids each of several texts has, and `around` more."""
-        return array.array("i", self.rows(texts).int32_lengths(around)).tolist()
+        return [length + around for length in array.array("i", self.flat(texts)[0])]
 
-    def rows(
+    def flat(
         self,
         texts: list[str],
-        threads: Callable[[int], int] | None = choosing.threads_allowed,
-    ) -> Rows:
-        """The ids of each text; `threads` says how many threads may encode, None is for one."""
+        room: int = -1,
+        from_left: bool = False,
+        front: bytes = b"",
+        back: bytes = b"",
+        threads: Callable[[], int] | None = choosing.threads_allowed,
+    ) -> tuple[bytes | bytearray, bytes | bytearray]:
+        """How many ids each text has, and the ids of all in one run, as int32.
+
+        Args:
+            texts: the texts.
+            room: how many ids of a text are kept; -1 for all.
+            from_left: whether those at the beginning go.
+            front, back: what stands around each, int32.
+            threads: says how many threads may encode; None is for one.
+        """
         kernel = self._kernel_now(texts)
-        if kernel is None:
-            return PlainRows([*map(self.ids_in_python, texts)])
-        return kernel.rows(texts, threads)
+        if kernel is not None:
+            return kernel.flat(texts, threads, room, from_left, front, back)
+        lengths, ids = array.array("i"), bytearray()
+        for row in map(self.ids_in_python, texts):
+            if 0 <= room < len(row):
+                row = row[len(row) - room :] if from_left else row[:room]
+            lengths.append(len(row) + (len(front) + len(back)) // 4)
+            ids += b"".join((front, array.array("i", row).tobytes(), back))
+        return lengths.tobytes(), ids
 
     # ---- tokens, spans, words --------------------------------------------------------------------
 
@@ -764,34 +776,6 @@ class Pipeline:
         self.added.forget()
         if self.kernel is not None:
             self.kernel.forget()
-
-
-class PlainRows:
-    """The ids of some texts without the kernel, which has a class with the same methods."""
-
-    def __init__(self, rows: list[list[int]]) -> None:
-        self._rows = rows
-
-    def int32_lengths(self, around: int) -> bytes:
-        """How many ids each row has, and `around` more, as int32."""
-        return array.array("i", [len(row) + around for row in self._rows]).tobytes()
-
-    def cut(self, room: int, from_left: bool) -> None:
-        """Cut each row to at most `room` ids, at its beginning or its end."""
-        self._rows = [
-            row[len(row) - room :] if from_left and len(row) > room else row[:room]
-            for row in self._rows
-        ]
-
-    def lists(self) -> list[list[int]]:
-        """Each row as a list of ids."""
-        return self._rows
-
-    def int32(self, front: bytes, back: bytes) -> bytes:
-        """All rows as int32, one behind the other, each between int32 numbers."""
-        return b"".join(
-            [part for row in self._rows for part in (front, array.array("i", row).tobytes(), back)]
-        )
 
 
 def require_text(text: object) -> None:

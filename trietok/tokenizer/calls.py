@@ -670,16 +670,11 @@ class Calls(SpecialTokensMixin):
         )
         if snapshot.is_plain and text_pair is None and not kwargs and type(texts) is list:
             pipeline = snapshot.call_pipeline
-            call = snapshot.call(options)
             if {*map(type, texts)} == {str}:
-                pipeline.expect(texts)
-                if tensors is TensorType.NUMPY and pipeline.kernel is not None:
-                    flat = call.flat_by_kernel(pipeline, texts)
-                    if flat is not None:
-                        return flat
                 flat_call = snapshot.flat_call(options)
                 if flat_call is not None:
-                    lengths, ids, columns = flat_call.rows(pipeline.rows(texts))
+                    flat = pipeline.flat(texts, *flat_call.cut)
+                    lengths, ids, columns = flat_call.rows(flat)
                     return flat_ids(lengths, ids, columns.get("token_type_ids"), tensors)
         rows = self._call_any(snapshot, texts, text_pair, options, kwargs)
         lengths, ids = flat_of_lists(rows["input_ids"])

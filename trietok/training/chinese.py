@@ -51,7 +51,6 @@ from trietok.files.formats import (
     VOCAB_FILE,
     vocab_lines_text,
 )
-from trietok.text.kernel import choosing
 from trietok.text.unicode import (
     REPLACEMENT_CHARACTER,
     TranslationTable,
@@ -394,9 +393,6 @@ class Segmenter:
             raise InputError("there is no token to segment with; the vocabulary is empty")
         self._lengths = sorted({len(token) for token in self.vocabulary}, reverse=True)
         self._ids = {unknown: max(vocabulary.values()) + 1, **vocabulary}
-        entries = {token: number for token, number in self._ids.items() if token in self.vocabulary}
-        self._by_kernel = choosing.cutter_anywhere(entries, self._ids[unknown])
-        self._tokens = {number: token for token, number in self._ids.items()}
 
     def __reduce__(self) -> tuple[type[Segmenter], tuple[dict[str, int], str]]:
         return type(self), (self._ids, self.unknown)
@@ -410,27 +406,6 @@ class Segmenter:
     def longest_anywhere(self, sentence: str) -> list[str]:
         """The longest token anywhere in the sentence first, the leftmost of several; then left and
         right of it.
-        """
-        ids = None if self._by_kernel is None else self._by_kernel(sentence)
-        return self._plainly(sentence) if ids is None else [*map(self._tokens.__getitem__, ids)]
-
-    def ids_anywhere(self, sentence: str) -> list[int]:
-        """The ids of `longest_anywhere`; where the vocabulary gives none, the places in it, and
-        behind it `unknown`.
-        """
-        ids = None if self._by_kernel is None else self._by_kernel(sentence)
-        return [*map(self._ids.__getitem__, self._plainly(sentence))] if ids is None else ids
-
-    @cached_property
-    def _joined(self) -> set[str]:
-        return {pair for token in self.vocabulary for pair in map(add, token, token[1:])}
-
-    @cached_property
-    def _remembered(self) -> Callable[[str], list[str]]:
-        return lru_cache(_REMEMBERED)(self._longest_in)
-
-    def _plainly(self, sentence: str) -> list[str]:
-        """`longest_anywhere` in plain Python.
 
         No token stands across two neighbours that are in no token side by side. So the sentence is
         cut there first, and what becomes of each segment is remembered, as most are short and come
@@ -443,6 +418,20 @@ class Segmenter:
         return [
             *chain.from_iterable(map(self._remembered if are_short else self._longest_in, segments))
         ]
+
+    def ids_anywhere(self, sentence: str) -> list[int]:
+        """The ids of `longest_anywhere`; where the vocabulary gives none, the places in it, and
+        behind it `unknown`.
+        """
+        return [*map(self._ids.__getitem__, self.longest_anywhere(sentence))]
+
+    @cached_property
+    def _joined(self) -> set[str]:
+        return {pair for token in self.vocabulary for pair in map(add, token, token[1:])}
+
+    @cached_property
+    def _remembered(self) -> Callable[[str], list[str]]:
+        return lru_cache(_REMEMBERED)(self._longest_in)
 
     def _longest_in(self, sentence: str) -> list[str]:
         """`longest_anywhere`, of all the text at once.

@@ -26,10 +26,8 @@ from typing import Any, NamedTuple
 
 from trietok.disk import LONGEST_LINE
 from trietok.errors import InputError, VocabularyError
-from trietok.text.kernel import choosing
-from trietok.training.pairs import LONG_FROM, MostFrequent, Pairs, Sizes, bytes_of
+from trietok.training.pairs import MostFrequent, Pairs, Sizes, bytes_of
 from trietok.training.word_counts import (
-    COUNTING_PAIRS,
     MERGING,
     OnProgress,
     Progress,
@@ -221,8 +219,6 @@ def require_room(vocab_size: int, needed: int, what: str) -> None:
 # ---- the merges ----------------------------------------------------------------------------------
 
 _MERGES_PER_REPORT = 100
-_MOST_COUNTED = 1 << 62  # by the compiled kernel
-_MOST_IN_LONG = 100 * LONG_FROM  # tokens of long words: the kernel scans each word as a whole
 
 
 def learnt(
@@ -252,43 +248,8 @@ class _Merging:
         self._bounds = options.vocab_size, max(options.min_frequency, 1)
         self._prefix = options.continuing_subword_prefix or ""
 
-    def _fits_kernel(self) -> bool:
-        """Whether the compiled kernel is at work and no limit of its own, or on the length of
-        tokens, matters.
-        """
-        words, counts, options = self.pairs.words, self.pairs.word_counts, self.options
-        marks = self._prefix + (options.end_of_word_suffix or "")
-        longest = max(map(len, words), default=0)
-        in_long = (
-            sum(len(word) for word in words if len(word) > LONG_FROM) if longest > LONG_FROM else 0
-        )
-        return (
-            choosing.kernel_at_work() == "compiled"
-            and options.max_token_length is None
-            and len(self.tokens) < sys.maxunicode
-            and in_long <= _MOST_IN_LONG
-            and 2 * longest * (_LARGEST_CHARACTER + bytes_of(marks)) <= LONGEST_LINE
-            and max(counts, default=0) * longest * len(words) < _MOST_COUNTED
-        )
-
     def run(self) -> list[tuple[str, str]]:
         """Make the merges; the result is the pairs in their order."""
-        if self._fits_kernel():
-            total = len(self.pairs.words)
-            self.report(Progress(COUNTING_PAIRS, total, total, "words"))
-            choosing.merge_pairs(
-                self.pairs.words,
-                self.pairs.word_counts,
-                len(self.tokens),
-                *self._bounds,
-                self._merge,
-            )
-        else:
-            self._run_plain()
-        self.report(Progress(MERGING, len(self.tokens), len(self.tokens), "tokens"))
-        return [(self.tokens[left], self.tokens[right]) for left, right in self.merges]
-
-    def _run_plain(self) -> None:
         pair_counts = self.pairs.counts
         where = self.pairs.count(self.report)
         waiting: MostFrequent[tuple[str, int, list[int]]] = MostFrequent()
@@ -313,6 +274,8 @@ class _Merging:
                 if pair_counts[come_up] > 0:
                     serial += 1  # of two entries of one pair the older comes first
                     waiting.push(pair_counts[come_up], (come_up, serial, in_words))
+        self.report(Progress(MERGING, len(self.tokens), len(self.tokens), "tokens"))
+        return [(self.tokens[left], self.tokens[right]) for left, right in self.merges]
 
     def _merge(self, left: int, right: int) -> int:
         """Note a merge; return the token that the pair becomes, which another merge may have made
@@ -326,8 +289,7 @@ class _Merging:
         token = tokens[left] + tokens[right].removeprefix(self._prefix)
         merged = self.token_to_id.setdefault(token, len(tokens))
         if merged == len(tokens):
-            # a word has a character for each of its tokens, the kernel one at its end
-            if merged >= sys.maxunicode:
+            if merged >= sys.maxunicode:  # a word has a character for each of its tokens
                 told = (
                     f"training makes {merged:,} tokens at most; give a lower vocab_size"
                     " (--vocab-size)"

@@ -1,10 +1,9 @@
 """Compiles the C kernel, for a checkout or a wheel.
 
-    python -m trietok.text.kernel.build [--full-api] [OPTION OF THE COMPILER ...]
+    python -m trietok.text.kernel.build [OPTION OF THE COMPILER ...]
 
 In: the C sources beside this file, and a C compiler: `$CC`, or the one that Python was built with.
-Out: one shared library that every CPython from 3.11 on loads; with `--full-api` one for this
-version only, a little faster, which it finds before the other. Or a line that says why there is
+Out: one shared library that every CPython from 3.11 on loads. Or a line that says why there is
 none. Then trietok does the same in plain Python.
 """
 
@@ -14,18 +13,19 @@ import hashlib
 import os
 import pathlib
 import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from collections.abc import Sequence
 
-SOURCE = pathlib.Path(__file__).with_name("_kernel.c")
+FOLDER = pathlib.Path(__file__).parent
+SOURCES = [FOLDER / f"{name}.c" for name in ("words", "texts", "terms", "columns", "module")]
 LIBRARY = "_kernel.pyd" if sys.platform == "win32" else "_kernel.abi3.so"
 WHEEL_TAG = "cp311-abi3"
 COMPILER_OPTIONS = ("-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra")
-# The compiler of Windows, which a prompt of Visual Studio finds; it writes files of its own beside
-# the library.
-OF_WINDOWS = ("/nologo", "/O2", "/DNDEBUG", "/std:c11", "/experimental:c11atomics", "/LD", "/utf-8")
+OF_WINDOWS = ("/nologo", "/O2", "/DNDEBUG", "/std:c11", "/utf-8")
 SECONDS = 300
 
 
@@ -35,8 +35,10 @@ class NoKernelError(Exception):
 
 def sources_digest() -> str:
     """The sha256 of the C sources, which a kernel made of them has as `SOURCES`."""
-    sources = sorted(SOURCE.parent.glob("_kernel*.[ch]"))
-    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
+    digest = hashlib.sha256()
+    for source in [FOLDER / "kernel.h", *SOURCES]:
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
 
 
 def compile_kernel(library: pathlib.Path, options: Sequence[str] = ()) -> None:
@@ -53,44 +55,51 @@ def compile_kernel(library: pathlib.Path, options: Sequence[str] = ()) -> None:
     if reason:
         raise NoKernelError(reason)
     compiler = _compiler()
-    # a library in use is replaced, not written over
-    written = library.with_name(f"{library.name}.{os.getpid()}")
-    command = _command(compiler, [f'-DTRIETOK_SOURCES="{sources_digest()}"', *options], written)
+    options = [f'-DTRIETOK_SOURCES="{sources_digest()}"', *options]
+    with tempfile.TemporaryDirectory() as folder:
+        objects = [pathlib.Path(folder, source.name).with_suffix(".o") for source in SOURCES]
+        for source, made in zip(SOURCES, objects, strict=True):
+            _run([*compiler, *_compile_options(source, made), *options])
+        made = pathlib.Path(folder, library.name)
+        _run([*compiler, *_link_options(objects, made), *options])
+        # a library in use is replaced, not written over
+        written = library.with_name(f"{library.name}.{os.getpid()}")
+        try:
+            shutil.copy(made, written)
+            written.replace(library)
+        finally:
+            written.unlink(missing_ok=True)
+
+
+def _run(command: list[str]) -> None:
     try:
         subprocess.run(
             command, check=True, capture_output=True, text=True, timeout=SECONDS, errors="replace"
         )
-        written.replace(library)
     except subprocess.CalledProcessError as error:
         lines = [
             line for line in f"{error.stdout}{error.stderr}".splitlines() if "error" in line
         ] or ["it says nothing"]
-        raise NoKernelError(f"the C compiler {compiler[0]} fails: {lines[0].strip()}") from error
+        raise NoKernelError(f"the C compiler {command[0]} fails: {lines[0].strip()}") from error
     except (OSError, subprocess.SubprocessError) as error:
-        raise NoKernelError(f"the C compiler {compiler[0]} does not run: {error}") from error
-    finally:
-        for ending in ("", ".obj", ".lib", ".exp"):
-            written.with_name(written.name + ending).unlink(missing_ok=True)
+        raise NoKernelError(f"the C compiler {command[0]} does not run: {error}") from error
 
 
-def _command(compiler: list[str], options: Sequence[str], written: pathlib.Path) -> list[str]:
+def _compile_options(source: pathlib.Path, made: pathlib.Path) -> list[str]:
     include = f"-I{sysconfig.get_path('include')}"
     if sys.platform == "win32":
+        return [*OF_WINDOWS, include, "/c", str(source), f"/Fo{made}"]
+    return [*COMPILER_OPTIONS, include, "-c", str(source), "-o", str(made)]
+
+
+def _link_options(objects: list[pathlib.Path], library: pathlib.Path) -> list[str]:
+    files = [*map(str, objects)]
+    if sys.platform == "win32":
         libraries = pathlib.Path(sys.base_prefix, "libs")
-        beside = [
-            f"/Fe{written}",
-            f"/Fo{written}.obj",
-            "/link",
-            f"/IMPLIB:{written}.lib",
-            f"/LIBPATH:{libraries}",
-        ]
-        return [*compiler, *OF_WINDOWS, *options, include, str(SOURCE), *beside]
-    link = (
-        ["-bundle", "-undefined", "dynamic_lookup"]
-        if sys.platform == "darwin"
-        else ["-shared", "-pthread"]
-    )
-    return [*compiler, *COMPILER_OPTIONS, *options, include, str(SOURCE), *link, "-o", str(written)]
+        return ["/nologo", "/LD", *files, f"/Fe{library}", "/link", f"/LIBPATH:{libraries}"]
+    if sys.platform == "darwin":
+        return ["-bundle", "-undefined", "dynamic_lookup", *files, "-o", str(library)]
+    return ["-shared", "-pthread", *files, "-o", str(library)]
 
 
 def _compiler() -> list[str]:
@@ -116,15 +125,9 @@ def _why_not_here() -> str | None:
 
 def main() -> int:
     """Compile the kernel in place."""
-    options = [
-        "-DTRIETOK_FULL_API" if option == "--full-api" else option for option in sys.argv[1:]
-    ]
-    name = (
-        f"_kernel{sysconfig.get_config_var('EXT_SUFFIX')}" if "--full-api" in sys.argv else LIBRARY
-    )
-    library = SOURCE.with_name(name)
+    library = FOLDER / LIBRARY
     try:
-        compile_kernel(library, options)
+        compile_kernel(library, sys.argv[1:])
     except NoKernelError as error:
         print(f"no compiled kernel: {error}; trietok stays plain Python", file=sys.stderr)
         return 1

@@ -3,18 +3,17 @@
 The plain way is the reference: the compiled kernel asks the pipeline what becomes of a character,
 and hands over to it what cannot be told of each character by itself.
 
-The environment variable `TRIETOK_KERNEL=0` switches the compiled kernel off, and
-`TRIETOK_PARALLELISM=0` the threads among which it shares large batches.
+The environment variable `TRIETOK_KERNEL` says when a tokenizer has a compiled kernel: `0` never,
+`1` from its first text on; without it, once it pays. `TRIETOK_PARALLELISM=0` switches off the
+threads among which the kernel shares large batches.
 """
 
 from __future__ import annotations
 
-import array
 import os
 import sys
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
 
 from trietok.cores import cores
 from trietok.locks import ForkSafeLock
@@ -35,9 +34,9 @@ try:
         raise ImportError
     from trietok.text.kernel import _kernel
 except ImportError:  # not built, or not for this Python
-    _IS_THERE = False
+    IS_THERE = False
 else:
-    _IS_THERE = getattr(_kernel, "INTERFACE", None) == 13  # else it was made of other sources
+    IS_THERE = getattr(_kernel, "INTERFACE", None) == 14  # else it was made of other sources
 
 # Code points. To make a kernel takes as long as to work out some 10,000 in plain Python; who has
 # worked out some hundreds will most likely have more. A text of a batch counts as so many more than
@@ -47,20 +46,10 @@ TEXT_AT_ONCE_BEFORE_KERNEL = 20_000
 CODE_POINTS_OF_A_TEXT = 20
 
 DELETED_FOLD = chr(255)  # of ASCII that is not there where terms are looked for
-END_OF_WORD = chr(sys.maxunicode)  # of a word whose pairs are merged
-WORDS_AT_ONCE = 10_000
-Name = Callable[[int, int], int]  # of the token that two tokens become
 LEAST_LIMIT = 1 << 18  # bytes; a smaller memory is left to Python
 MOST_LIMIT = (1 << 32) - 1
 LONGEST_WORD = 1 << 40
-
-
-class _Choice(NamedTuple):
-    is_compiled: bool
-    text_before_kernel: int = TEXT_BEFORE_KERNEL
-
-
-_choice = _Choice(_IS_THERE and os.environ.get("TRIETOK_KERNEL") != "0")
+_FIRST_PROCESS = os.getpid()
 
 
 def kernel_at_work() -> str:
@@ -69,74 +58,12 @@ def kernel_at_work() -> str:
     >>> kernel_at_work() in ("compiled", "plain")
     True
     """
-    return "compiled" if _choice.is_compiled else "plain"
-
-
-def choose_kernel(name: str, *, text_before_kernel: int = TEXT_BEFORE_KERNEL) -> bool:
-    """Choose the kernel of the encoders that are made from now on.
-
-    Args:
-        name: `"compiled"` or `"plain"`.
-        text_before_kernel: how many code points an encoder works out in plain Python before it
-            makes a compiled kernel.
-
-    Returns:
-        Whether that one is at work now: the compiled one may not be there.
-    """
-    global _choice
-    _choice = _Choice(_IS_THERE and name == "compiled", text_before_kernel)
-    return kernel_at_work() == name
-
-
-@contextmanager
-def using_kernel(name: str, *, text_before_kernel: int = TEXT_BEFORE_KERNEL) -> Iterator[bool]:
-    """`choose_kernel` for a block of code; what was chosen before is chosen again after it."""
-    global _choice
-    before = _choice
-    try:
-        yield choose_kernel(name, text_before_kernel=text_before_kernel)
-    finally:
-        _choice = before
-
-
-def kernels_alive() -> int:
-    """How many encoders of this process have a compiled kernel now."""
-    return _kernel.count_kernels() if _IS_THERE else 0
-
-
-def merge_pairs(
-    words: list[str], counts: list[int], tokens: int, most: int, least: int, name: Name
-) -> None:
-    """Merge the pairs of neighbours in words by the compiled kernel, as `trietok.training.merging`
-    says it.
-    """
-    buffer = bytearray()
-    for first in range(0, len(words), WORDS_AT_ONCE):
-        some = END_OF_WORD.join([*words[first : first + WORDS_AT_ONCE], ""])
-        buffer += some.encode("utf-32-le", "surrogatepass")
-    words.clear()  # which takes less memory
-    _kernel.merge_pairs(buffer, array.array("q", counts), tokens, most, least, name)
-
-
-def cutter_anywhere(
-    entries: dict[str, int], unknown: int
-) -> Callable[[str], list[int] | None] | None:
-    """A function that cuts a text as `Segmenter.ids_anywhere` does; None where there is no kernel
-    for these entries.
-
-    For a text that the kernel cannot read it returns None.
-    """
-    try:
-        return (
-            vocabulary_of(entries, "\n", unknown, 0).ids_anywhere if _choice.is_compiled else None
-        )
-    except (OverflowError, ValueError):
-        return None
+    return "compiled" if IS_THERE and os.environ.get("TRIETOK_KERNEL") != "0" else "plain"
 
 
 def text_before_kernel() -> int:
-    """How many code points an encoder works out before it makes a kernel."""
-    return _choice.text_before_kernel
+    """How many code points a pipeline works out before it makes a kernel."""
+    return 0 if os.environ.get("TRIETOK_KERNEL") == "1" else TEXT_BEFORE_KERNEL
 
 
 # What `TRIETOK_PARALLELISM`, and without it `TOKENIZERS_PARALLELISM`, holds for no threads beside
@@ -144,16 +71,15 @@ def text_before_kernel() -> int:
 _OFF = ("", "0", "f", "false", "n", "no", "off")
 
 
-def threads_allowed(forks: int = 0) -> int:
+def threads_allowed() -> int:
     """How many threads may encode a large batch, the one that calls included.
 
-    In a process that was forked (as often as `forks` says) or that multiprocessing has started, it
-    is one, unless a variable asks for more: there are others beside it, each of which does its
-    part.
+    In a process that was forked or that multiprocessing has started, it is one, unless a variable
+    asks for more: there are others beside it, each of which does its part.
     """
     wanted = os.environ.get("TRIETOK_PARALLELISM", os.environ.get("TOKENIZERS_PARALLELISM"))
     process = sys.modules.get("multiprocessing.process")
-    is_child = forks or (process and process.parent_process())
+    is_child = os.getpid() != _FIRST_PROCESS or (process and process.parent_process())
     if is_child if wanted is None else wanted.lower() in _OFF:
         return 1
 
@@ -180,7 +106,7 @@ def can_encode(pipeline: Pipeline) -> bool:
     """Return whether there is a kernel for these stages."""
     added = pipeline.added.encoder
     return (
-        _choice.is_compiled
+        kernel_at_work() == "compiled"
         and share_of(pipeline.limit) >= LEAST_LIMIT
         and pipeline.is_berts
         and (pipeline.is_fast or not (pipeline.basic and pipeline.basic.never_split))
@@ -200,6 +126,43 @@ def has_spans(pipeline: Pipeline, text: str) -> bool:
     return not (added.normalized.contents or added.raw.search.find(text))
 
 
+class Questions:
+    """What a kernel asks.
+
+    Args:
+        pipeline: answers.
+        terms: its added tokens.
+        classifier: knows what becomes of characters.
+    """
+
+    def __init__(self, pipeline: Pipeline, terms: Terms, classifier: Classifier) -> None:
+        self._pipeline, self._terms = pipeline, terms
+        # What becomes of a code point, or of a block of them; see `CharacterBlocks`.
+        self.classify = classifier.blocks(text_before_kernel() == 0).ask
+        # Whether normalization leaves two characters, side by side, as they are.
+        self.stay_apart = classifier.stay_apart
+        # The composed form of a part of a chunk, which has the same ids; None where there is none.
+        self.compose = classifier.compose
+        # The ids of a text, or a chunk.
+        self.ids = pipeline.ids_in_python
+        # What stands where the form of a term is, or a token of one word; see `Terms`.
+        self.settle = terms.settle
+
+    def steps(self, chunk: str) -> tuple[int, ...]:
+        """The steps from the bounds of a chunk's tokens to the next; see `steps_of`."""
+        ids = self._pipeline.ids(chunk)
+        if len(ids) == 1 and chunk.isascii() and chunk.isalnum():  # most often
+            return 1, len(chunk)
+        spans = _spans_of_entries(self._pipeline, chunk, ids)
+        if spans is None:
+            spans = self._pipeline.spans_in_python(chunk)
+        return steps_of(spans, len(chunk))
+
+    def fold(self, char: str) -> bytes:
+        """What a character looks like where terms are looked for, in UTF-8."""
+        return self._terms.fold(char).encode()
+
+
 def new_kernel(pipeline: Pipeline) -> _kernel.Kernel | None:
     """Return a kernel for a pipeline; None where there is none."""
     terms = Terms(pipeline)
@@ -217,14 +180,7 @@ def new_kernel(pipeline: Pipeline) -> _kernel.Kernel | None:
         vocabulary,
         patterns,
         tuple([forms.tree for forms in terms.forms]),
-        classifier.blocks(_choice.text_before_kernel <= 0).ask,
-        classifier.stay_apart,
-        classifier.compose,
-        pipeline.ids_in_python,
-        pipeline.ids_in_python,
-        lambda chunk: _steps(pipeline, chunk),
-        lambda char: terms.fold(char).encode(),
-        terms.settle,
+        Questions(pipeline, terms, classifier),
         bytes(ord(terms.fold(chr(code)) or DELETED_FOLD) for code in range(0x80)),
         classifier.alone(),
         min(share_of(pipeline.limit), MOST_LIMIT),
@@ -241,15 +197,6 @@ def _classifier_of(pipeline: Pipeline, terms: Terms) -> Classifier:
         pipeline.added.is_plain,
     )
     return classifier
-
-
-def _steps(pipeline: Pipeline, chunk: str) -> tuple[int, ...]:
-    """Return `steps_of` a chunk."""
-    ids = pipeline.ids(chunk)
-    if len(ids) == 1 and chunk.isascii() and chunk.isalnum():  # most often
-        return 1, len(chunk)
-    spans = _spans_of_entries(pipeline, chunk, ids)
-    return steps_of(pipeline.spans_in_python(chunk) if spans is None else spans, len(chunk))
 
 
 def _spans_of_entries(pipeline: Pipeline, chunk: str, ids: list[int]) -> list[Span] | None:
@@ -280,41 +227,15 @@ def _new_vocabulary(pipeline: Pipeline) -> _kernel.Vocabulary | None:
     """
     wordpiece, added = pipeline.wordpiece, pipeline.added
     try:
-        unknown = pipeline.to_id(wordpiece.unk_token)
         entries: Any = wordpiece.vocab  # a dict
         both = [] if pipeline.is_fast else entries.keys() & added.encoder.flat().keys()
-        changes = {content: pipeline.to_id(content) for content in both}
-        return vocabulary_of(
+        return _kernel.Vocabulary(
             entries,
+            {content: pipeline.to_id(content) for content in both},
             wordpiece.continuing_subword_prefix,
-            unknown,
-            wordpiece.max_input_chars_per_word,
-            changes,
+            pipeline.to_id(wordpiece.unk_token),
+            min(wordpiece.max_input_chars_per_word, LONGEST_WORD),
+            os.urandom(16),
         )
     except (LookupError, OverflowError, TypeError, ValueError):
         return None  # an entry or an id is no text or number of use
-
-
-def vocabulary_of(
-    entries: dict[str, int],
-    prefix: str,
-    unknown: int,
-    longest_word: int,
-    changes: dict[str, int] | None = None,
-) -> _kernel.Vocabulary:
-    """Entries with their ids for a kernel.
-
-    Args:
-        entries: the ids by entry; those that no text gives do not matter.
-        prefix: what entries begin with that continue a word.
-        unknown: the id of what no entries make up.
-        longest_word: how many code points a word may have that is cut.
-        changes: other ids for some of the entries.
-
-    Raises:
-        OverflowError, TypeError, ValueError: an entry or an id is no text or number that the kernel
-            can use.
-    """
-    return _kernel.Vocabulary(
-        entries, changes or {}, prefix, unknown, min(longest_word, LONGEST_WORD), os.urandom(16)
-    )

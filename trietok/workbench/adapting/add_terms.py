@@ -46,7 +46,7 @@ def batches(texts: Iterable[str]) -> Iterator[list[str]]:
 
 def ids_of_texts(tokenizer: PreTrainedTokenizer, texts: list[str]) -> list[list[int]]:
     """The ids of texts, without special tokens around."""
-    ids: list[list[int]] = tokenizer.snapshot().call_pipeline.rows(texts).lists()
+    ids: list[list[int]] = [*map(tokenizer.snapshot().call_pipeline.ids, texts)]
     return ids
 
 

@@ -1,0 +1,1056 @@
+/* What Python gets: lists of ids, spans, columns of a batch as lists or arrays, ids in one run of bytes.
+
+   A call takes a worker from the pool. A batch takes one for each of its threads; each thread claims some texts at a time,
+   until none is left. Threads that help are not Python's own: they take the GIL when they ask Python, and only then.
+   Where the program ends, Python ends the thread that is helped as soon as that wants the GIL, and its stack goes, while
+   the helpers run on. So a batch lies on no stack. */
+#include "kernel.h"
+
+#ifdef _WIN32
+#include <process.h>
+#define process_number() ((long)_getpid())
+#else
+#include <unistd.h>
+#define process_number() ((long)getpid())
+#endif
+
+/* ---- workers ----------------------------------------------------------------------------------------------------- */
+
+enum { FIRST_IDS = 1024, IDS_KEPT = 1 << 18, FIRST_WORD = 512 };
+
+/* Take memory out of what the kernel allows, of which each worker may have the same share. Whether there is so much. */
+int take_room(Worker *worker, size_t bytes)
+{
+    Kernel *kernel = worker->kernel;
+    long long wanted = (long long)bytes;
+    if ((worker->bytes + wanted) * shared_get(&kernel->worker_count) > kernel->limit)
+        return 0;
+    if (shared_add(&kernel->room, -wanted) < wanted) {
+        shared_add(&kernel->room, wanted);
+        return 0;
+    }
+    worker->bytes += wanted;
+    return 1;
+}
+
+void give_room(Worker *worker, size_t bytes)
+{
+    shared_add(&worker->kernel->room, (long long)bytes);
+    worker->bytes -= (long long)bytes;
+}
+
+static void worker_free(Worker *worker)
+{
+    cache_free(&worker->cache);
+    for (size_t i = 0; i < PAGES; i++)
+        xfree(worker->pages[i]);
+    xfree(worker->outputs);
+    xfree(worker->ids);
+    xfree(worker->word);
+    xfree(worker);
+}
+
+void pool_free(Kernel *kernel)
+{
+    for (Worker *worker = kernel->pool, *next; worker; worker = next) {
+        next = worker->next;
+        worker_free(worker);
+    }
+}
+
+/* In the child of a fork: what other threads of the parent had is lost. It is asked for when the pool is empty. */
+static void check_process(Kernel *kernel)
+{
+    if (kernel->process == process_number())
+        return;
+    kernel->process = process_number();
+    kernel->at_work = 0;
+    shared_add(&kernel->worker_count, -shared_get(&kernel->worker_count));
+    shared_add(&kernel->room, kernel->limit - shared_get(&kernel->room));
+}
+
+/* A worker that knows nothing; NULL for no memory. */
+static Worker *worker_new(Kernel *kernel)
+{
+    Worker *worker = xcalloc(1, sizeof *worker);
+    if (!worker)
+        return NULL;
+    check_process(kernel);
+    worker->kernel = kernel;
+    worker->process = kernel->process;
+    memcpy(worker->cache.seed, kernel->seed, sizeof kernel->seed);
+    for (int byte = 0; byte < 256; byte++)
+        worker->follow[byte] = byte == ' ' ? CHUNK_ENDS : LOOK_CLOSER;
+    worker->ids_room = FIRST_IDS;
+    worker->ids = xrealloc(NULL, FIRST_IDS * sizeof *worker->ids);
+    worker->word_room = FIRST_WORD;
+    worker->word = xrealloc(NULL, FIRST_WORD);
+    if (!worker->ids || !worker->word || cache_begin(worker)) {
+        worker_free(worker);
+        return NULL;
+    }
+    shared_add(&kernel->worker_count, 1);
+    return worker;
+}
+
+/* The worker that was returned last, or a new one; with the GIL. NULL for no memory, with an exception. */
+Worker *worker_take(Kernel *kernel)
+{
+    Worker *worker = kernel->pool;
+    if (worker)
+        kernel->pool = worker->next;
+    else if (!(worker = worker_new(kernel)))
+        return (Worker *)PyErr_NoMemory();
+    int has_too_much = worker->bytes * shared_get(&kernel->worker_count) > kernel->limit;
+    if (has_too_much || worker->forgotten != kernel->forgotten)
+        cache_forget(worker);
+    worker->forgotten = kernel->forgotten;
+    worker->count = worker->read = 0;
+    worker->enough = SIZE_MAX;
+    worker->is_inside = worker->is_composed = worker->helps = 0;
+    worker->stop = NULL;
+    return worker;
+}
+
+/* Put a worker back into the pool; with the GIL. */
+void worker_return(Worker *worker)
+{
+    Kernel *kernel = worker->kernel;
+    if (worker->process != kernel->process) { /* it came into this process by a fork: see `check_process` */
+        worker_free(worker);
+        return;
+    }
+    int32_t *ids = worker->ids_room > IDS_KEPT ? xrealloc(worker->ids, IDS_KEPT * sizeof *ids) : NULL;
+    if (ids) {
+        worker->ids = ids;
+        worker->ids_room = IDS_KEPT;
+    }
+    worker->next = kernel->pool;
+    kernel->pool = worker;
+}
+
+int ids_grow(Worker *worker, size_t more)
+{
+    size_t room = 2 * (worker->count + more);
+    int32_t *ids = xrealloc(worker->ids, room * sizeof *ids);
+    if (!ids)
+        return -1;
+    worker->ids = ids;
+    worker->ids_room = room;
+    return 0;
+}
+
+/* ---- the GIL ----------------------------------------------------------------------------------------------------- */
+
+/* Have the GIL, unless the thread has it. -1 where there is no interpreter any more. */
+int python_enter(Worker *worker)
+{
+    if (worker->helps) {
+        if (!Py_IsInitialized())
+            return -1;
+        worker->gil = PyGILState_Ensure();
+    } else if (worker->released) {
+        PyEval_RestoreThread(worker->released);
+    }
+    return 0;
+}
+
+/* Have what it was before. The first exception of a thread that helps is left to the one that is helped. */
+void python_leave(Worker *worker)
+{
+    if (worker->helps) {
+        if (PyErr_Occurred() && !worker->error[0])
+            PyErr_Fetch(&worker->error[0], &worker->error[1], &worker->error[2]);
+        PyErr_Clear();
+        PyGILState_Release(worker->gil);
+    } else if (worker->released) {
+        worker->released = PyEval_SaveThread();
+    }
+}
+
+static void release_gil(Worker *worker) { worker->released = PyEval_SaveThread(); }
+
+static void restore_gil(Worker *worker)
+{
+    if (worker->released)
+        PyEval_RestoreThread(worker->released);
+    worker->released = NULL;
+}
+
+/* Signals and other threads get their turn. -1 where the thread is to end. */
+int look_for_signals(Worker *worker)
+{
+    if (worker->stop && shared_get(worker->stop))
+        return -1;
+    if (worker->helps)
+        return 0; /* Python handles them in a thread of its own */
+    python_enter(worker);
+    int result = PyErr_CheckSignals();
+    python_leave(worker);
+    return result;
+}
+
+/* Between two words: begin anew with a cache that is full, and look for signals after each so many bytes. Entries of the
+   cache are no longer where they were. */
+int checkpoint(Worker *worker, const uint8_t *at)
+{
+    if (worker->is_inside)
+        return 0; /* who reads the text around it holds words that were read ahead */
+    if (UNLIKELY(worker->cache.is_full))
+        cache_forget(worker);
+    if (worker->is_composed || at - worker->looked <= CHECKPOINT_BYTES)
+        return 0;
+    worker->looked = at;
+    return look_for_signals(worker);
+}
+
+/* ---- lists of ints ----------------------------------------------------------------------------------------------- */
+
+enum { INTS_AHEAD = 12 }; /* ints lie far from each other, so memory is asked for some ahead */
+
+/* A new reference to the int of a number; small ones are made once. */
+static inline PyObject *int_of(const Kernel *kernel, long long number)
+{
+    if ((size_t)number >= INTS_KEPT)
+        return PyLong_FromLongLong(number);
+    PyObject **made = &kernel->ints[number];
+    if (!*made)
+        *made = PyLong_FromLongLong(number);
+    return Py_XNewRef(*made);
+}
+
+/* A list that is filled from its front; `list` is NULL after an error. */
+typedef struct {
+    const Kernel *kernel;
+    PyObject *list;
+    Py_ssize_t at;
+} Filled;
+
+static Filled new_list(const Kernel *kernel, size_t size)
+{
+    return (Filled){kernel, size <= PY_SSIZE_T_MAX / sizeof(PyObject *) ? PyList_New((Py_ssize_t)size) : PyErr_NoMemory(), 0};
+}
+
+static void put_ids(Filled *to, const int32_t *ids, size_t count)
+{
+    PyObject *list = to->list;
+    Py_ssize_t at = to->at;
+    for (size_t i = 0; list && i < count; i++) {
+        size_t ahead = (size_t)ids[i + INTS_AHEAD < count ? i + INTS_AHEAD : i];
+        if (ahead < INTS_KEPT)
+            PREFETCH(to->kernel->ints[ahead]);
+        PyObject *number = int_of(to->kernel, ids[i]);
+        if (number)
+            PyList_SetItem(list, at++, number);
+        else
+            Py_CLEAR(list);
+    }
+    to->list = list;
+    to->at = at;
+}
+
+static void put_number(Filled *to, int64_t number, size_t count)
+{
+    PyObject *object = to->list && count ? int_of(to->kernel, number) : NULL;
+    if (count && !object)
+        Py_CLEAR(to->list);
+    for (size_t i = 0; to->list && i < count; i++)
+        PyList_SetItem(to->list, to->at++, Py_NewRef(object));
+    Py_XDECREF(object);
+}
+
+static void put_items(Filled *to, PyObject *from)
+{
+    Py_ssize_t count = from && to->list ? PyList_Size(from) : 0;
+    for (Py_ssize_t i = 0; i < count; i++)
+        PyList_SetItem(to->list, to->at++, Py_NewRef(PyList_GetItem(from, i)));
+}
+
+/* ---- one text ---------------------------------------------------------------------------------------------------- */
+
+/* Let a worker encode a text, or find its steps. FAILED with an exception. */
+static Status encode_one(Worker *worker, Text text, int has_steps)
+{
+    uint8_t *copy = has_steps ? padded_copy(text.bytes, text.size, worker->text, TEXT_AT_HAND) : NULL;
+    Status status = has_steps && !copy ? FAILED : OK;
+    worker->released = NULL;
+    if (text.size > LONG_TEXT)
+        release_gil(worker);
+    if (status == OK)
+        status = has_steps ? encode_steps(worker, copy, text.size) : encode_text(worker, text);
+    restore_gil(worker);
+    if (copy != worker->text)
+        xfree(copy);
+    if (status == FAILED && !PyErr_Occurred())
+        PyErr_NoMemory();
+    return status;
+}
+
+/* ids(text, front, back): the ids of a text between those of two lists, which may be left out. */
+PyObject *kernel_ids(Kernel *kernel, PyObject *const *arguments, Py_ssize_t count)
+{
+    Text text;
+    if (count != 1 && (count != 3 || !PyList_Check(arguments[1]) || !PyList_Check(arguments[2]))) {
+        PyErr_SetString(PyExc_TypeError, "ids takes a text, and two lists of ids or none");
+        return NULL;
+    }
+    PyObject *front = count == 3 ? arguments[1] : NULL, *back = count == 3 ? arguments[2] : NULL;
+    Worker *worker = text_of(arguments[0], &text) ? NULL : worker_take(kernel);
+    if (!worker)
+        return NULL;
+    Filled ids = {kernel, NULL, 0};
+    if (encode_one(worker, text, 0) == OK) {
+        size_t around = front ? (size_t)PyList_Size(front) + (size_t)PyList_Size(back) : 0;
+        ids = new_list(kernel, worker->count + around);
+        put_items(&ids, front);
+        put_ids(&ids, worker->ids, worker->count);
+        put_items(&ids, back);
+    }
+    worker_return(worker);
+    return ids.list;
+}
+
+/* The spans that steps lead to. */
+static PyObject *spans_of(const Kernel *kernel, const int32_t *steps, size_t count)
+{
+    PyObject *spans = PyList_New((Py_ssize_t)count / 2);
+    long long at = -1; /* a space before the text, as it were */
+    for (size_t i = 0; spans && i + 1 < count; i += 2) {
+        long long start = at + steps[i];
+        at = start + steps[i + 1];
+        PyObject *first = int_of(kernel, start), *second = int_of(kernel, at);
+        PyObject *pair = first && second ? PyTuple_Pack(2, first, second) : NULL;
+        Py_XDECREF(first);
+        Py_XDECREF(second);
+        if (!pair || PyList_SetItem(spans, (Py_ssize_t)i / 2, pair))
+            Py_CLEAR(spans);
+    }
+    return spans;
+}
+
+PyObject *kernel_spans(Kernel *kernel, PyObject *object)
+{
+    Text text;
+    if (text_of(object, &text))
+        return NULL;
+    if (!text.bytes)
+        return Py_NewRef(Py_None);
+    Worker *worker = worker_take(kernel);
+    if (!worker)
+        return NULL;
+    Status status = encode_one(worker, text, 1);
+    PyObject *spans = status == OK ? spans_of(kernel, worker->ids, worker->count) : NULL;
+    worker_return(worker);
+    return status == WHOLE_TEXT ? Py_NewRef(Py_None) : spans;
+}
+
+/* ---- threads that help ------------------------------------------------------------------------------------------- */
+
+enum { MOST_THREADS = 64, MICROSECONDS_BETWEEN_LOOKS = 50000 };
+
+typedef struct {
+    void (*work)(void *task, size_t thread);
+    void *task;
+    size_t helpers;
+    long process;
+    Shared begun, running; /* helpers; of those that run the one that is helped is one */
+    PyThread_type_lock ended; /* released by the last that runs */
+} Crew;
+
+static void help(void *argument)
+{
+    Crew *crew = argument;
+    PyThread_type_lock ended = crew->ended; /* the crew is gone as soon as the last has left it */
+    crew->work(crew->task, 1 + (size_t)shared_add(&crew->begun, 1));
+    if (shared_add(&crew->running, -1) == 1)
+        PyThread_release_lock(ended);
+}
+
+/* Start helpers: as many as are wanted, or the system gives. They are 1, 2, ... to the task; the thread that calls this
+   is 0. */
+static void crew_start(Crew *crew, size_t wanted, void (*work)(void *, size_t), void *task)
+{
+    *crew = (Crew){work, task, 0, process_number(), 0, 1, NULL};
+    if (!wanted || !(crew->ended = PyThread_allocate_lock()))
+        return;
+    PyThread_acquire_lock(crew->ended, NOWAIT_LOCK);
+    for (; crew->helpers < wanted; crew->helpers++) {
+        shared_add(&crew->running, 1);
+        if (PyThread_start_new_thread(help, crew) == (unsigned long)-1) {
+            shared_add(&crew->running, -1);
+            break;
+        }
+    }
+}
+
+/* Whether this process is a child that was forked while the crew was at work: of its threads it has only the one that is
+   helped. */
+static int is_lost(const Crew *crew) { return crew->helpers && crew->process != process_number(); }
+
+/* Wait, without the GIL, until all helpers have ended. A worker looks for signals meanwhile, where there is one. */
+static void crew_end(Crew *crew, Worker *worker, Shared *failed)
+{
+    int has_ended = !crew->ended || is_lost(crew) || shared_add(&crew->running, -1) == 1;
+    while (!has_ended) {
+        has_ended = PyThread_acquire_lock_timed(crew->ended, MICROSECONDS_BETWEEN_LOOKS, 1) == PY_LOCK_ACQUIRED
+                    && !shared_get(&crew->running);
+        if (worker && !has_ended && !shared_get(failed) && look_for_signals(worker))
+            shared_add(failed, 1);
+        has_ended |= is_lost(crew); /* what handles a signal may fork */
+    }
+    if (crew->ended)
+        PyThread_free_lock(crew->ended);
+}
+
+/* ---- batches ----------------------------------------------------------------------------------------------------- */
+
+/* The ids of a text, in the buffer of a worker. */
+typedef struct {
+    size_t start, length;
+    uint32_t by; /* the worker, counted from 1 on; 0 as long as nobody has encoded it */
+} Row;
+
+typedef struct {
+    Crew crew;
+    Kernel *kernel;
+    PyObject *owner; /* keeps the texts */
+    Py_buffer data, offsets;
+    Text *texts;
+    Row *rows;
+    Py_ssize_t count, rows_at_once;
+    size_t size; /* bytes of all texts */
+    size_t room; /* for ids of a text: those behind need not be worked out */
+    Worker *workers[MOST_THREADS];
+    size_t worker_count;
+    PyObject *error[3]; /* of a thread that helps */
+    Shared next;        /* the first row that nobody has claimed */
+    Shared failed, not_utf8;
+} Batch;
+
+static void batch_free(Batch *batch)
+{
+    for (size_t i = batch->worker_count; i--;)
+        worker_return(batch->workers[i]);
+    for (int i = 0; i < 3; i++)
+        Py_XDECREF(batch->error[i]);
+    if (batch->data.obj)
+        PyBuffer_Release(&batch->data);
+    if (batch->offsets.obj)
+        PyBuffer_Release(&batch->offsets);
+    Py_XDECREF(batch->owner);
+    Py_XDECREF((PyObject *)batch->kernel);
+    xfree(batch->texts);
+    xfree(batch->rows);
+    xfree(batch);
+}
+
+/* A batch of so many texts, of which nothing is known yet; NULL for no memory, with an exception. */
+static Batch *batch_new(Kernel *kernel, Py_ssize_t count)
+{
+    Batch *batch = xcalloc(1, sizeof *batch);
+    if (!batch)
+        return (Batch *)PyErr_NoMemory();
+    batch->kernel = (Kernel *)Py_NewRef((PyObject *)kernel);
+    batch->count = count;
+    batch->texts = xcalloc((size_t)count, sizeof *batch->texts);
+    batch->rows = xcalloc((size_t)count, sizeof *batch->rows);
+    if (batch->texts && batch->rows)
+        return batch;
+    batch_free(batch);
+    return (Batch *)PyErr_NoMemory();
+}
+
+/* A batch of a tuple; NULL for an error, or where something is no str and all must be. */
+static Batch *batch_of(Kernel *kernel, PyObject *texts, int all_str)
+{
+    Batch *batch = batch_new(kernel, PyTuple_Size(texts));
+    if (!batch)
+        return NULL;
+    batch->owner = Py_NewRef(texts);
+    for (Py_ssize_t i = 0; i < batch->count; i++) {
+        PyObject *text = PyTuple_GetItem(texts, i);
+        if ((all_str && !PyUnicode_CheckExact(text)) || text_of(text, &batch->texts[i])) {
+            batch_free(batch);
+            return NULL;
+        }
+        batch->size += batch->texts[i].size;
+    }
+    return batch;
+}
+
+/* How many bytes the UTF-8 character at `at` has; 0 for what is none (Unicode Standard, table 3-7). */
+static inline size_t checked_length(const uint8_t *at, size_t left)
+{
+    uint8_t first = at[0];
+    size_t length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+    if (length < 2 || length > left)
+        return length == 1;
+    for (size_t i = 1; i < length; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    uint32_t code_point = code_point_at(at, &at);
+    int is_surrogate = code_point >= 0xd800 && code_point < 0xe000;
+    uint32_t least = length == 2 ? 0x80 : length == 3 ? 0x800 : 0x10000;
+    return code_point < least || is_surrogate || code_point > 0x10ffff ? 0 : length;
+}
+
+static int is_utf8(const uint8_t *bytes, size_t size)
+{
+    for (size_t at = 0; at < size;) {
+        if (size - at >= 8 && !(read_bytes(bytes + at, 8) & 0x8080808080808080u)) {
+            at += 8;
+            continue;
+        }
+        size_t length = checked_length(bytes + at, size - at);
+        if (!length)
+            return 0;
+        at += length;
+    }
+    return 1;
+}
+
+/* Let a worker encode a row, but for one that it has encoded. */
+static Status encode_row(Batch *batch, size_t thread, Py_ssize_t number)
+{
+    Worker *worker = batch->workers[thread];
+    Row *row = &batch->rows[number];
+    Text text = batch->texts[number];
+    size_t start = worker->count;
+    if (row->by == thread + 1)
+        return OK;
+    worker->enough = batch->room < SIZE_MAX - start ? start + batch->room : SIZE_MAX;
+    if (!text.object && !is_utf8(text.bytes, text.size)) {
+        shared_add(&batch->not_utf8, 1);
+        return FAILED;
+    }
+    if (encode_text(worker, text))
+        return FAILED;
+    *row = (Row){start, worker->count - start, (uint32_t)thread + 1};
+    worker->read += text.size;
+    if (worker->read <= CHECKPOINT_BYTES)
+        return OK;
+    worker->read = 0;
+    return look_for_signals(worker) ? FAILED : OK;
+}
+
+/* Encode rows from `first` to `stop`. */
+static void encode_rows(Batch *batch, size_t thread, Py_ssize_t first, Py_ssize_t stop)
+{
+    enum { TEXT_AHEAD = 512, CACHE_LINE = 64 }; /* bytes of the next text that memory is asked for */
+    for (Py_ssize_t i = first; i < stop && !shared_get(&batch->failed); i++) {
+        const Text *next = &batch->texts[i + 1 < stop ? i + 1 : i];
+        for (size_t ahead = 0; ahead < TEXT_AHEAD && ahead < next->size; ahead += CACHE_LINE)
+            PREFETCH(next->bytes + ahead);
+        if (encode_row(batch, thread, i))
+            shared_add(&batch->failed, 1);
+    }
+}
+
+/* Claim rows as long as there are any. */
+static void encode_share(void *task, size_t thread)
+{
+    Batch *batch = task;
+    for (Py_ssize_t first; (first = (Py_ssize_t)shared_add(&batch->next, batch->rows_at_once)) < batch->count;) {
+        Py_ssize_t left = batch->count - first;
+        encode_rows(batch, thread, first, first + (left < batch->rows_at_once ? left : batch->rows_at_once));
+    }
+}
+
+/* How many threads may encode a batch: as many as Python allows, where there is enough to read. 0 for an error. */
+static size_t threads_for(const Batch *batch, PyObject *allowed)
+{
+    enum { BYTES_A_THREAD = 1 << 17 };
+    size_t most = batch->size / BYTES_A_THREAD < (size_t)batch->count ? batch->size / BYTES_A_THREAD : (size_t)batch->count;
+    /* The state that `PyGILState_Ensure` makes for a helper is one of the first interpreter. */
+    if (!allowed || allowed == Py_None || most < 2 || PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
+        return 1;
+    PyObject *answer = PyObject_CallNoArgs(allowed);
+    long long number = answer ? PyLong_AsLongLong(answer) : 0;
+    Py_XDECREF(answer);
+    if (PyErr_Occurred())
+        return 0;
+    check_process(batch->kernel);
+    number -= batch->kernel->at_work;
+    most = most < MOST_THREADS ? most : MOST_THREADS;
+    return number < 1 ? 1 : (size_t)number < most ? (size_t)number : most;
+}
+
+/* Take workers for so many threads. The memory for most ids is asked for by this thread: what a helper asks for is
+   another part of memory, which the system takes back when the helper has ended. -1 for an error. */
+static int take_workers(Batch *batch, size_t threads)
+{
+    enum { BYTES_AN_ID = 3, MOST_AT_FIRST = 1 << 20 };
+    size_t ids = batch->size / threads / BYTES_AN_ID;
+    for (size_t i = 0; i < threads; i++) {
+        Worker *worker = batch->workers[i] = worker_take(batch->kernel);
+        if (!worker)
+            return -1;
+        batch->worker_count++;
+        worker->released = NULL;
+        worker->helps = i > 0;
+        worker->error = batch->error;
+        worker->stop = &batch->failed;
+        if (ids_need(worker, ids < MOST_AT_FIRST ? ids : MOST_AT_FIRST)) {
+            PyErr_NoMemory();
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Encode all texts of a batch, of each at least the first `room` ids, if it has as many. 0; 1 for a text that is no UTF-8;
+   -1 for an error. */
+static int batch_encode(Batch *batch, PyObject *allowed, size_t room)
+{
+    enum { PARTS_A_THREAD = 16 };
+    size_t threads = threads_for(batch, allowed);
+    if (!threads || take_workers(batch, threads))
+        return -1;
+    Worker *own = batch->workers[0];
+    batch->room = room;
+    batch->rows_at_once = 1 + batch->count / (Py_ssize_t)(threads * PARTS_A_THREAD);
+    crew_start(&batch->crew, threads - 1, encode_share, batch);
+    batch->kernel->helped += (long long)batch->crew.helpers;
+    batch->kernel->at_work += (long long)batch->crew.helpers;
+    if (batch->size > LONG_TEXT)
+        release_gil(own);
+    encode_share(batch, 0);
+    crew_end(&batch->crew, own, &batch->failed);
+    if (is_lost(&batch->crew)) {
+        batch->worker_count = 1; /* nobody knows what the helpers were at */
+        encode_rows(batch, 0, 0, batch->count);
+    }
+    restore_gil(own);
+    batch->kernel->at_work -= (long long)batch->crew.helpers;
+    if (!shared_get(&batch->failed))
+        return 0;
+    if (!PyErr_Occurred() && batch->error[0]) {
+        PyErr_Restore(batch->error[0], batch->error[1], batch->error[2]);
+        memset(batch->error, 0, sizeof batch->error);
+    }
+    if (PyErr_Occurred())
+        return -1;
+    return shared_get(&batch->not_utf8) ? 1 : (PyErr_NoMemory(), -1);
+}
+
+static const int32_t *row_ids(const Batch *batch, Py_ssize_t row)
+{
+    return batch->workers[batch->rows[row].by - 1]->ids + batch->rows[row].start;
+}
+
+/* Cut each row to at most so many ids, at its beginning or its end; a negative number cuts nothing. */
+static void cut_rows(Batch *batch, int64_t room, int from_left)
+{
+    for (Py_ssize_t i = 0; room >= 0 && i < batch->count; i++) {
+        Row *row = &batch->rows[i];
+        if (row->length <= (size_t)room)
+            continue;
+        if (from_left)
+            row->start += row->length - (size_t)room;
+        row->length = (size_t)room;
+    }
+}
+
+/* ---- ids in one run of bytes ------------------------------------------------------------------------------------- */
+
+/* How the rows of `flat` are cut, and what stands around each: int32 in bytes. */
+typedef struct {
+    Py_ssize_t room;
+    int from_left;
+    const char *front, *back;
+    Py_ssize_t front_size, back_size;
+} Flat;
+
+static void fill_flat(const Batch *batch, const Flat *flat, int32_t *lengths, char *to)
+{
+    const size_t front = (size_t)flat->front_size, back = (size_t)flat->back_size;
+    for (Py_ssize_t i = 0; i < batch->count; i++) {
+        size_t size = batch->rows[i].length * sizeof(int32_t);
+        memcpy(to, flat->front, front);
+        memcpy(to + front, row_ids(batch, i), size);
+        memcpy(to + front + size, flat->back, back);
+        lengths[i] = (int32_t)((front + size + back) / sizeof(int32_t));
+        to += front + size + back;
+    }
+}
+
+/* The lengths and the ids of the rows of a batch, which is freed; None for texts that are no UTF-8. */
+static PyObject *flat_of(Batch *batch, PyObject *allowed, const Flat *flat)
+{
+    size_t size = 0, around = (size_t)flat->front_size + (size_t)flat->back_size;
+    size_t room = flat->room >= 0 && !flat->from_left ? (size_t)flat->room : SIZE_MAX;
+    PyObject *made = NULL, *lengths = NULL, *ids = NULL;
+    int result = batch_encode(batch, allowed, room);
+    if (!result) {
+        cut_rows(batch, flat->room, flat->from_left);
+        for (Py_ssize_t i = 0; i < batch->count; i++) {
+            size += batch->rows[i].length * sizeof(int32_t) + around;
+            result |= batch->rows[i].length > INT32_MAX - around;
+        }
+        if (result || size > (size_t)PY_SSIZE_T_MAX) {
+            PyErr_SetString(PyExc_OverflowError, "a row has more ids than int32 can count");
+        } else if ((lengths = PyByteArray_FromStringAndSize(NULL, batch->count * (Py_ssize_t)sizeof(int32_t)))
+                   && (ids = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)size))) {
+            fill_flat(batch, flat, (int32_t *)(void *)PyByteArray_AsString(lengths), PyByteArray_AsString(ids));
+            made = PyTuple_Pack(2, lengths, ids);
+        }
+    } else if (result > 0) {
+        made = Py_NewRef(Py_None);
+    }
+    Py_XDECREF(lengths);
+    Py_XDECREF(ids);
+    batch_free(batch);
+    return made;
+}
+
+PyObject *kernel_flat(Kernel *kernel, PyObject *arguments)
+{
+    PyObject *sequence, *allowed;
+    Flat flat;
+    if (!PyArg_ParseTuple(arguments, "OOnpy#y#", &sequence, &allowed, &flat.room, &flat.from_left, &flat.front,
+            &flat.front_size, &flat.back, &flat.back_size))
+        return NULL;
+    PyObject *texts = PySequence_Tuple(sequence);
+    Batch *batch = texts ? batch_of(kernel, texts, 0) : NULL;
+    Py_XDECREF(texts);
+    return batch ? flat_of(batch, allowed, &flat) : NULL;
+}
+
+/* Find the texts of a batch between the offsets from the `first` on. Whether all lie in the data. */
+static int find_texts(Batch *batch, Py_ssize_t first)
+{
+    if (batch->offsets.len / 8 <= first + batch->count)
+        return 0;
+    const int64_t *bounds = (const int64_t *)batch->offsets.buf + first;
+    for (Py_ssize_t i = 0; i < batch->count; i++) {
+        if (bounds[i] < 0 || bounds[i + 1] < bounds[i] || bounds[i + 1] > batch->data.len)
+            return 0;
+        size_t size = (size_t)(bounds[i + 1] - bounds[i]);
+        batch->texts[i] = (Text){NULL, (const uint8_t *)batch->data.buf + bounds[i], size};
+        batch->size += size;
+    }
+    return 1;
+}
+
+PyObject *kernel_flat_between(Kernel *kernel, PyObject *arguments)
+{
+    Py_buffer data, offsets;
+    Py_ssize_t first, count;
+    PyObject *allowed;
+    Flat flat;
+    if (!PyArg_ParseTuple(arguments, "y*y*nnOnpy#y#", &data, &offsets, &first, &count, &allowed, &flat.room,
+            &flat.from_left, &flat.front, &flat.front_size, &flat.back, &flat.back_size))
+        return NULL;
+    int is_within = first >= 0 && count >= 0 && first < PY_SSIZE_T_MAX - count;
+    Batch *batch = is_within ? batch_new(kernel, count) : NULL;
+    if (!batch) {
+        PyBuffer_Release(&data);
+        PyBuffer_Release(&offsets);
+        if (is_within)
+            return NULL;
+    } else {
+        batch->data = data;
+        batch->offsets = offsets;
+        if (find_texts(batch, first))
+            return flat_of(batch, allowed, &flat);
+        batch_free(batch);
+    }
+    PyErr_SetString(PyExc_ValueError, "the offsets are not within the data, or there are fewer");
+    return NULL;
+}
+
+/* ---- columns ----------------------------------------------------------------------------------------------------- */
+
+enum { MOST_TEXTS = 2, MOST_COLUMNS = 8, IDS_OF_TEXT = -1 };
+enum { NOT_PADDED = -1, TO_LONGEST = -2 }; /* in place of a width */
+
+/* What `Form` of forms.py has packed. For each column follow the number of a padding token, of the tokens of each text
+   (IDS_OF_TEXT for their ids), and of the special tokens. */
+typedef struct {
+    int64_t texts;                    /* of a row */
+    int64_t specials[MOST_TEXTS + 1]; /* how many stand before the first text, and behind each */
+    int64_t room;                     /* for the ids of texts in a row; -1 where nothing is cut off */
+    int64_t cuts_left;
+    int64_t width;
+    int64_t multiple; /* up to which a width is rounded */
+    int64_t pads_left;
+    int64_t most; /* ids that a row may have without a warning */
+    int64_t one;  /* whether lists are those of the only row */
+} Form;
+
+typedef struct {
+    const Batch *batch;
+    PyObject *names, *make, *dtype; /* see `Form` of forms.py */
+    Form form;
+    const int64_t *columns;
+    size_t column_size, column_count, around;
+    size_t shortest, longest, filled; /* ids of a row; up to how many it is padded */
+    size_t width;
+    Py_ssize_t count; /* rows */
+    int64_t *arrays[MOST_COLUMNS]; /* of each column; NULL for one that is there already */
+    Shared next; /* the first row that nobody has claimed */
+} Columns;
+
+/* Read the numbers of a form. Whether they are one of these columns. */
+static int read_numbers(Columns *columns, PyObject *bytes)
+{
+    Form *form = &columns->form;
+    const size_t head = sizeof *form / 8, count = (size_t)PyBytes_Size(bytes) / 8;
+    if (PyBytes_Size(bytes) % 8 || count < head)
+        return 0;
+    memcpy(form, PyBytes_AsString(bytes), sizeof *form);
+    columns->columns = (const int64_t *)(const void *)PyBytes_AsString(bytes) + head;
+    if ((form->texts != 1 && form->texts != MOST_TEXTS) || form->multiple <= 0 || form->width < TO_LONGEST)
+        return 0;
+    for (int64_t i = 0; i <= form->texts; i++) {
+        if (form->specials[i] < 0 || form->specials[i] > (int64_t)count)
+            return 0;
+        columns->around += (size_t)form->specials[i];
+    }
+    columns->column_size = 1 + (size_t)form->texts + columns->around;
+    return count - head == columns->column_size * columns->column_count;
+}
+
+/* Read a form. -1 where it is none. */
+static int read_form(Columns *columns, PyObject *form)
+{
+    PyObject *parts[4] = {NULL};
+    for (Py_ssize_t i = 0; i < 4 && PyTuple_Check(form) && PyTuple_Size(form) == 4; i++)
+        parts[i] = PyTuple_GetItem(form, i);
+    if (!parts[0] || !PyBytes_Check(parts[0]) || !PyTuple_Check(parts[1])
+        || (parts[2] != Py_None && !PyTuple_Check(parts[2]))) {
+        PyErr_SetString(PyExc_TypeError, "a form is a tuple of numbers, names, what makes arrays, and a dtype");
+        return -1;
+    }
+    columns->names = parts[1], columns->make = parts[2], columns->dtype = parts[3];
+    columns->column_count = (size_t)PyTuple_Size(parts[1]);
+    if (columns->column_count && columns->column_count <= MOST_COLUMNS && read_numbers(columns, parts[0]))
+        return 0;
+    PyErr_SetString(PyExc_ValueError, "the numbers are no form of these columns");
+    return -1;
+}
+
+static size_t length_of(const Columns *columns, Py_ssize_t row)
+{
+    const Row *rows = columns->batch->rows + row * columns->form.texts;
+    return rows[0].length + (columns->form.texts == MOST_TEXTS ? rows[1].length : 0);
+}
+
+/* Find out how wide the columns are. Whether they are to be made here: nobody has to be told of a row's length, or to cut
+   a pair; and arrays have one width. */
+static int measure(Columns *columns)
+{
+    const Form *form = &columns->form;
+    columns->count = columns->batch->count / form->texts;
+    columns->shortest = SIZE_MAX;
+    for (Py_ssize_t row = 0; row < columns->count; row++) {
+        size_t length = length_of(columns, row) + columns->around;
+        columns->shortest = length < columns->shortest ? length : columns->shortest;
+        columns->longest = length > columns->longest ? length : columns->longest;
+    }
+    size_t multiple = (size_t)form->multiple;
+    columns->filled = form->width == NOT_PADDED   ? 0
+                      : form->width == TO_LONGEST ? (columns->longest + multiple - 1) / multiple * multiple
+                                                  : (size_t)form->width;
+    columns->width = columns->longest > columns->filled ? columns->longest : columns->filled;
+    size_t least = columns->shortest > columns->filled ? columns->shortest : columns->filled;
+    if ((form->most >= 0 && columns->width > (size_t)form->most)
+        || (form->room >= 0 && columns->longest - columns->around > (size_t)form->room))
+        return 0;
+    return columns->make == Py_None || (columns->width == least && columns->width);
+}
+
+/* ---- columns: arrays --------------------------------------------------------------------------------------------- */
+
+static int64_t *fill_with(int64_t *to, size_t count, int64_t number)
+{
+    for (size_t i = 0; i < count; i++)
+        *to++ = number;
+    return to;
+}
+
+static void fill_row(const Columns *columns, const int64_t *column, int64_t *to, Py_ssize_t row)
+{
+    const int64_t texts = columns->form.texts, *special = column + 1 + texts;
+    size_t missing = columns->width - columns->around - length_of(columns, row);
+    if (columns->form.pads_left)
+        to = fill_with(to, missing, column[0]);
+    for (int64_t text = 0; text <= texts; text++) {
+        for (int64_t i = 0; i < columns->form.specials[text]; i++)
+            *to++ = *special++;
+        if (text == texts)
+            break;
+        const int32_t *ids = row_ids(columns->batch, row * texts + text);
+        size_t length = columns->batch->rows[row * texts + text].length;
+        if (column[1 + text] != IDS_OF_TEXT)
+            to = fill_with(to, length, column[1 + text]);
+        else
+            for (size_t i = 0; i < length; i++)
+                *to++ = ids[i];
+    }
+    if (!columns->form.pads_left)
+        fill_with(to, missing, column[0]);
+}
+
+static void fill_rows(void *task, size_t Py_UNUSED(thread))
+{
+    enum { ROWS_AT_ONCE = 16 };
+    Columns *columns = task;
+    for (Py_ssize_t first; (first = (Py_ssize_t)shared_add(&columns->next, ROWS_AT_ONCE)) < columns->count;) {
+        Py_ssize_t stop = columns->count - first < ROWS_AT_ONCE ? columns->count : first + ROWS_AT_ONCE;
+        for (size_t i = 0; i < columns->column_count; i++)
+            for (Py_ssize_t row = first; columns->arrays[i] && row < stop; row++)
+                fill_row(columns, columns->columns + i * columns->column_size,
+                    columns->arrays[i] + (size_t)row * columns->width, row);
+    }
+}
+
+/* Fill all arrays, without the GIL if there is much to do: nobody else has them yet. */
+static void fill_arrays(Columns *columns, size_t bytes)
+{
+    enum { BYTES_A_THREAD = 1 << 20 };
+    size_t helpers = bytes / BYTES_A_THREAD, most = columns->batch->crew.helpers;
+    Crew crew;
+    crew_start(&crew, helpers < most ? helpers : most, fill_rows, columns);
+    PyThreadState *released = bytes > LONG_TEXT ? PyEval_SaveThread() : NULL;
+    fill_rows(columns, 0);
+    crew_end(&crew, NULL, NULL);
+    if (released)
+        PyEval_RestoreThread(released);
+}
+
+static int is_zero(const int64_t *column, size_t size)
+{
+    int64_t any = 0;
+    for (size_t i = 0; i < size; i++)
+        any |= column[i];
+    return !any;
+}
+
+/* The function that makes an array, and what it is given: the shape, and the dtype. */
+static PyObject *call_maker(const Columns *columns, int is_zero)
+{
+    PyObject *arguments = Py_BuildValue("((nn)O)", columns->count, (Py_ssize_t)columns->width, columns->dtype);
+    PyObject *array = arguments ? PyObject_Call(PyTuple_GetItem(columns->make, is_zero), arguments, NULL) : NULL;
+    Py_XDECREF(arguments);
+    return array;
+}
+
+/* An array of so many bytes, and where its numbers are, unless they are zeros already. It is made by one of two functions,
+   the second for zeros, or is a bytearray where there are none. */
+static PyObject *new_array(const Columns *columns, size_t size, int is_zero, int64_t **numbers)
+{
+    Py_buffer view;
+    if (PyTuple_Size(columns->make) != 2) {
+        PyObject *array = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)size);
+        *numbers = array ? (int64_t *)(void *)PyByteArray_AsString(array) : NULL;
+        return array;
+    }
+    PyObject *array = call_maker(columns, is_zero);
+    if (!array || is_zero)
+        return array;
+    if (!PyObject_GetBuffer(array, &view, PyBUF_WRITABLE)) {
+        *numbers = (size_t)view.len == size ? view.buf : NULL; /* which is there as long as the array */
+        PyBuffer_Release(&view);
+    }
+    if (*numbers)
+        return array;
+    Py_DECREF(array);
+    return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+}
+
+/* Put the columns into a dict as arrays of int64, (rows, width). */
+static int put_arrays(Columns *columns, PyObject *dict)
+{
+    if (columns->width > PY_SSIZE_T_MAX / 8 / (size_t)columns->count)
+        return PyErr_NoMemory(), -1;
+    size_t size = (size_t)columns->count * columns->width * 8;
+    for (size_t i = 0; i < columns->column_count; i++) {
+        int zeros = is_zero(columns->columns + i * columns->column_size, columns->column_size);
+        PyObject *array = new_array(columns, size, zeros, &columns->arrays[i]);
+        int failed = !array || PyDict_SetItem(dict, PyTuple_GetItem(columns->names, (Py_ssize_t)i), array);
+        Py_XDECREF(array);
+        if (failed)
+            return -1;
+    }
+    fill_arrays(columns, size * columns->column_count);
+    return 0;
+}
+
+/* ---- columns: lists ---------------------------------------------------------------------------------------------- */
+
+/* A row as a list, padded up to `filled`. */
+static PyObject *list_of_row(const Columns *columns, const int64_t *column, Py_ssize_t row)
+{
+    const Batch *batch = columns->batch;
+    const int64_t texts = columns->form.texts, *special = column + 1 + texts;
+    size_t length = columns->around + length_of(columns, row);
+    size_t missing = columns->filled > length ? columns->filled - length : 0;
+    Filled list = new_list(batch->kernel, length + missing);
+    if (columns->form.pads_left)
+        put_number(&list, column[0], missing);
+    for (int64_t text = 0; text <= texts; text++) {
+        for (int64_t i = 0; i < columns->form.specials[text]; i++)
+            put_number(&list, *special++, 1);
+        if (text == texts)
+            break;
+        const Py_ssize_t of_text = row * texts + text;
+        if (column[1 + text] != IDS_OF_TEXT)
+            put_number(&list, column[1 + text], batch->rows[of_text].length);
+        else
+            put_ids(&list, row_ids(batch, of_text), batch->rows[of_text].length);
+    }
+    if (!columns->form.pads_left)
+        put_number(&list, column[0], missing);
+    return list.list;
+}
+
+/* Put the columns into a dict as lists of lists. */
+static int put_lists(const Columns *columns, PyObject *dict)
+{
+    for (size_t i = 0; i < columns->column_count; i++) {
+        const int64_t *column = columns->columns + i * columns->column_size;
+        PyObject *lists = columns->form.one ? list_of_row(columns, column, 0) : PyList_New(columns->count);
+        for (Py_ssize_t row = 0; lists && row < columns->count && !columns->form.one; row++) {
+            PyObject *list = list_of_row(columns, column, row);
+            if (list)
+                PyList_SetItem(lists, row, list);
+            else
+                Py_CLEAR(lists);
+        }
+        int failed = !lists || PyDict_SetItem(dict, PyTuple_GetItem(columns->names, (Py_ssize_t)i), lists);
+        Py_XDECREF(lists);
+        if (failed)
+            return -1;
+    }
+    return 0;
+}
+
+/* columns(texts, form, threads): see `kernel_methods`. */
+PyObject *kernel_columns(Kernel *kernel, PyObject *const *arguments, Py_ssize_t argument_count)
+{
+    Columns columns = {0};
+    if (argument_count != 3 || !PyTuple_Check(arguments[0])) {
+        PyErr_SetString(PyExc_TypeError, "columns takes a tuple of texts, a form, and threads");
+        return NULL;
+    }
+    if (read_form(&columns, arguments[1]))
+        return NULL;
+    const Form *form = &columns.form;
+    Py_ssize_t count = PyTuple_Size(arguments[0]);
+    size_t room = form->texts == 1 && form->room >= 0 && !form->cuts_left ? (size_t)form->room : SIZE_MAX;
+    Batch *batch = count && !(count % form->texts) ? batch_of(kernel, arguments[0], 1) : NULL;
+    if (!batch)
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    PyObject *dict = NULL;
+    columns.batch = batch;
+    if (!batch_encode(batch, arguments[2], room)) {
+        if (form->texts == 1)
+            cut_rows(batch, form->room, form->cuts_left != 0);
+        dict = measure(&columns) ? PyDict_New() : Py_NewRef(Py_None);
+        if (dict && dict != Py_None && (columns.make == Py_None ? put_lists(&columns, dict) : put_arrays(&columns, dict)))
+            Py_CLEAR(dict);
+    }
+    batch_free(batch);
+    return dict;
+}

@@ -1,0 +1,488 @@
+/* Added tokens of several words, such as "New York". Each has a form: what it looks like once every character is folded
+   by itself. Where such a token stands in a text, its form stands in the folded text.
+
+   The forms are in a tree, whose nodes lie in the order of the sorted forms: the first child of a node is the next one,
+   and leads to the others; where there are many, a table leads to each. A walk down the tree may begin at any place of a
+   text, and most would end with the first bytes behind a space: "in v" goes on only where "in vitro" is a term. So of
+   each term the first word and the four bytes behind it, its edge, are hashed: a filter of all edges rules out most
+   walks before they begin. A term's head is what lies before its first space.
+
+   Where a term may stand, all chunks that it touches are read at once, as a window, and so are those that another
+   touches which begins in them. A space that no term reaches across is like the end of a text, so a window has the same
+   ids wherever it stands, and is remembered like a chunk. */
+#include "kernel.h"
+
+enum { ROOT, HAS_CHILD = 1, IS_END = 2, FEW_CHILDREN = 3, MOST_NODES = SEVERAL };
+
+struct TermNode {
+    uint32_t sibling, table; /* 0 for none; tables are counted from 1 on */
+    uint8_t byte, flags;
+};
+
+/* ---- the tree ---------------------------------------------------------------------------------------------------- */
+
+/* The hash of bytes and one more in front of them. */
+static inline uint64_t hash_in_front(uint64_t hash, uint8_t byte) { return (hash + byte + 1) * FACTOR; }
+
+static inline uint64_t *head_mark(const Tree *tree, uint64_t hash) { return &tree->marks[hash >> 32 & tree->marks_mask]; }
+
+static inline int may_be_head(const Tree *tree, uint64_t hash) { return *head_mark(tree, hash) >> (hash >> 58) & 1; }
+
+/* In the table of heads are the upper bits of a head's hash, those of the bytes behind it (see `behind_bit`), and the
+   node behind its space; SEVERAL where heads have the same upper bits. */
+enum { HEAD_SHIFT = NODE_BITS + BEHIND_BITS };
+static inline uint32_t node_of_head(uint64_t head) { return head & SEVERAL; }
+static inline uint32_t behind_head(uint64_t head) { return head >> NODE_BITS & ANY_BEHIND; }
+
+/* The place of a head in the table, or the empty one where it would be. What has the same upper bits as a head is taken
+   for it: then a term is looked for where none stands. */
+static inline uint64_t *head_place(const Tree *tree, uint64_t hash)
+{
+    for (uint64_t at = hash >> 20 & tree->heads_mask;; at = (at + 1) & tree->heads_mask)
+        if (!tree->heads[at] || tree->heads[at] >> HEAD_SHIFT == hash >> HEAD_SHIFT)
+            return &tree->heads[at];
+}
+
+/* The child of a node for a byte; ROOT where there is none. */
+static inline uint32_t child_of(const Tree *tree, uint32_t number, uint8_t byte)
+{
+    const TermNode *node = &tree->nodes[number];
+    if (node->table)
+        return tree->tables[(size_t)(node->table - 1) * tree->width + tree->symbols[byte]];
+    for (number = node->flags & HAS_CHILD ? number + 1 : ROOT; number; number = tree->nodes[number].sibling)
+        if (tree->nodes[number].byte == byte)
+            return number;
+    return ROOT;
+}
+
+/* The node behind bytes, one of them at least; ROOT where no form begins so. */
+static uint32_t node_behind(const Tree *tree, const uint8_t *folded, size_t length)
+{
+    uint32_t node = child_of(tree, ROOT, *folded);
+    for (size_t i = 1; i < length && node; i++)
+        node = child_of(tree, node, folded[i]);
+    return node;
+}
+
+/* Note the node and the bits of a form's head, which does not end it; and the edge, if the head is a word of ASCII. */
+static void add_edge(Tree *tree, const uint8_t *form, size_t length, size_t head, uint64_t hash, uint32_t node)
+{
+    uint8_t padded[READ_AT_ONCE] = {0};
+    uint32_t behind = ANY_EDGE;
+    if (length - head > EDGE)
+        memcpy(&behind, form + head + 1, EDGE);
+    uint64_t *place = head_place(tree, hash);
+    uint32_t before = node_of_head(*place), bits = behind == ANY_EDGE ? ANY_BEHIND : behind_bit(behind);
+    *place = (hash >> HEAD_SHIFT << HEAD_SHIFT) | (uint64_t)(behind_head(*place) | bits) << NODE_BITS
+             | (before && before != node ? SEVERAL : node);
+    if (!head || head > LONGEST_SHORT)
+        return;
+    for (size_t i = 0; i < head; i++)
+        if (form[i] >= 0x80)
+            return;
+    memcpy(padded, form, head);
+    tree->edges[tree->edge_count++] = edge_hash(short_key(KEY_WORD, padded, head), behind);
+}
+
+/* Note what is told of a form without a walk. */
+static void add_head(Tree *tree, const uint8_t *form, size_t length, const uint32_t *path)
+{
+    size_t head = 0;
+    uint64_t hash = 0;
+    for (; head < length && form[head] != ' '; head++)
+        tree->is_in_head[form[head]] = 1;
+    for (size_t at = head; at;)
+        hash = hash_in_front(hash, form[--at]);
+    *head_mark(tree, hash) |= (uint64_t)1 << (hash >> 58);
+    if (head < length)
+        add_edge(tree, form, length, head, hash, path[head + 1]);
+}
+
+static int grow_nodes(Tree *tree, size_t more)
+{
+    if (tree->count + more <= tree->room)
+        return 0;
+    size_t room = 2 * (tree->count + more);
+    if (room > MOST_NODES)
+        return TOO_LARGE;
+    TermNode *nodes = xrealloc(tree->nodes, room * sizeof *nodes);
+    if (!nodes)
+        return NO_MEMORY;
+    tree->nodes = nodes;
+    tree->room = (uint32_t)room;
+    return 0;
+}
+
+/* Add a form behind those that are less. `path` has the nodes of the one before, whose bytes are `before`. */
+static int add_form(
+    Tree *tree, uint32_t *path, const uint8_t *before, size_t before_length, const uint8_t *form, size_t length)
+{
+    size_t common = 0, shorter = length < before_length ? length : before_length;
+    while (common < shorter && form[common] == before[common])
+        common++;
+    if (common == length || (common < before_length && form[common] < before[common]))
+        return TOO_LARGE; /* not sorted, or there twice, or empty */
+    int result = grow_nodes(tree, length);
+    if (result)
+        return result;
+    if (common < before_length)
+        tree->nodes[path[common + 1]].sibling = tree->count;
+    for (size_t at = common; at < length; at++) {
+        if (at > common || common == before_length)
+            tree->nodes[path[at]].flags |= HAS_CHILD;
+        path[at + 1] = tree->count;
+        tree->nodes[tree->count++] = (TermNode){0, 0, form[at], 0};
+        if (form[at] == ' ' && at)
+            tree->ends_head[form[at - 1]] = 1;
+        tree->symbols[form[at]] = 1;
+    }
+    tree->nodes[tree->count - 1].flags |= IS_END;
+    add_head(tree, form, length, path);
+    return 0;
+}
+
+static uint32_t count_children(const Tree *tree, uint32_t number)
+{
+    uint32_t count = 0, child = tree->nodes[number].flags & HAS_CHILD ? number + 1 : ROOT;
+    for (; child; child = tree->nodes[child].sibling)
+        count++;
+    return count;
+}
+
+/* Make the tables of nodes with many children; the root has one in any case. */
+static int make_node_tables(Tree *tree)
+{
+    uint32_t tables = 0;
+    tree->width = 1;
+    for (int byte = 0; byte < 256; byte++)
+        if (tree->symbols[byte])
+            tree->symbols[byte] = (uint8_t)tree->width++;
+    for (uint32_t number = 0; number < tree->count; number++)
+        if (!number || count_children(tree, number) > FEW_CHILDREN)
+            tree->nodes[number].table = ++tables;
+    tree->tables = xcalloc((size_t)tables * tree->width, sizeof *tree->tables);
+    if (!tree->tables)
+        return NO_MEMORY;
+    for (uint32_t number = 0; number < tree->count; number++) {
+        const TermNode *node = &tree->nodes[number];
+        uint32_t child = node->table && node->flags & HAS_CHILD ? number + 1 : ROOT;
+        for (; child; child = tree->nodes[child].sibling)
+            tree->tables[(size_t)(node->table - 1) * tree->width + tree->symbols[tree->nodes[child].byte]] = child;
+    }
+    return 0;
+}
+
+void tree_free(Tree *tree)
+{
+    xfree(tree->nodes);
+    xfree(tree->tables);
+    xfree(tree->marks);
+    xfree(tree->edges);
+    xfree(tree->heads);
+}
+
+static int tree_begin(Tree *tree, size_t forms)
+{
+    tree->nodes = xcalloc(1, sizeof *tree->nodes);
+    tree->count = tree->room = 1;
+    tree->marks_mask = power_of_two(forms / 4, 4) - 1; /* 16 bits a term */
+    tree->marks = xcalloc(tree->marks_mask + 1, sizeof *tree->marks);
+    tree->edges = xcalloc(forms, sizeof *tree->edges);
+    tree->heads_mask = power_of_two(2 * forms, 4) - 1;
+    tree->heads = xcalloc(tree->heads_mask + 1, sizeof *tree->heads);
+    return tree->nodes && tree->marks && tree->edges && tree->heads ? 0 : NO_MEMORY;
+}
+
+/* Fill a tree with a sorted list of strs. 0, or NO_MEMORY, TOO_LARGE, PYTHON_ERROR. */
+int tree_fill(Tree *tree, PyObject *forms)
+{
+    Py_ssize_t count = PyList_Size(forms), size = 0, longest = 0, before_size = 0;
+    const char *form, *before = "";
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!PyUnicode_AsUTF8AndSize(PyList_GetItem(forms, i), &size))
+            return PYTHON_ERROR;
+        longest = size > longest ? size : longest;
+    }
+    uint32_t *path = xcalloc((size_t)longest + 1, sizeof *path);
+    int result = tree_begin(tree, (size_t)count);
+    for (Py_ssize_t i = 0; i < count && path && !result; i++, before = form, before_size = size) {
+        form = PyUnicode_AsUTF8AndSize(PyList_GetItem(forms, i), &size);
+        result = add_form(
+            tree, path, (const uint8_t *)before, (size_t)before_size, (const uint8_t *)form, (size_t)size);
+    }
+    result = path ? result : NO_MEMORY;
+    xfree(path);
+    return result ? result : make_node_tables(tree);
+}
+
+/* Make one filter of the edges of all trees; one that tells nothing where ASCII is not looked for as it is, but for its
+   case. -1 for no memory. */
+int edges_fill(Kernel *kernel)
+{
+    size_t count = 0;
+    int tells = 1;
+    for (uint8_t byte = ' '; byte < 0x7f; byte++)
+        tells &= (kernel->folds[byte] | 32) == (byte | 32);
+    for (size_t i = 0; i < kernel->tree_count; i++)
+        count += kernel->trees[i]->edge_count;
+    kernel->edges_mask = power_of_two(tells ? count / 4 : 1, 1) - 1; /* 16 bits a term */
+    kernel->edges = xcalloc(kernel->edges_mask + 1, sizeof *kernel->edges);
+    if (!kernel->edges)
+        return -1;
+    *kernel->edges = tells ? 0 : UINT64_MAX;
+    for (size_t i = 0; i < kernel->tree_count; i++)
+        for (size_t edge = 0; edge < kernel->trees[i]->edge_count; edge++) {
+            uint64_t hash = kernel->trees[i]->edges[edge];
+            kernel->edges[hash >> 32 & kernel->edges_mask] |= edge_bits(hash);
+        }
+    return 0;
+}
+
+/* ---- walks ------------------------------------------------------------------------------------------------------- */
+
+/* Put two numbers for each term whose head a word ends with: the tree and the node behind its space, and where in the
+   word the head begins; ANY_PLACE where the edges do not tell of it. They are behind the ids of the worker, which do not
+   count them, and there is room. */
+Starts find_starts(Worker *worker, const uint8_t *word, size_t length)
+{
+    const Kernel *kernel = worker->kernel;
+    Starts starts = {0, 0};
+    if (length > LONGEST_SHORT || !kernel->tree_count || !is_alphanumeric(*word))
+        return starts;
+    uint8_t padded[2 * READ_AT_ONCE] = {0}, folded[READ_AT_ONCE];
+    int32_t *to = worker->ids + worker->count;
+    memcpy(padded, word, length);
+    for (size_t i = 0; i < length; i++)
+        folded[i] = word[i] < 0x80 ? kernel->folds[word[i]] : 0;
+    for (size_t number = 0; number < kernel->tree_count; number++) {
+        const Tree *tree = kernel->trees[number];
+        uint64_t hash = 0;
+        for (size_t from = length; from-- && word[from] < 0x80;) {
+            hash = hash_in_front(hash, folded[from]);
+            uint64_t head = may_be_head(tree, hash) ? *head_place(tree, hash) : 0;
+            uint32_t node = node_of_head(head);
+            if (node == SEVERAL && (node = node_behind(tree, folded + from, length - from)))
+                node = child_of(tree, node, ' ');
+            if (!node)
+                continue;
+            int is_told = has_no_edge(kernel, short_key(KEY_WORD, padded + from, length - from), ANY_EDGE);
+            to[starts.count++] = (int32_t)(number << NODE_BITS | node);
+            to[starts.count++] = is_told ? (int32_t)from : ANY_PLACE;
+            starts.behind |= is_told ? behind_head(head) : ANY_BEHIND;
+        }
+    }
+    return starts;
+}
+
+/* What a character is folded to: bytes, behind the ids of the worker. Returns how many; -1 for an error. */
+static int fold_at(Worker *worker, const uint8_t *at, const uint8_t **next)
+{
+    size_t count = worker->count;
+    if (code_point_at(at, next) < 0x80) {
+        uint8_t folded = worker->kernel->folds[*at];
+        if (folded == DELETED_FOLD)
+            return 0;
+        if (ids_need(worker, 1))
+            return -1;
+        worker->ids[count] = folded;
+        return 1;
+    }
+    uint8_t last[READ_AT_ONCE] = {0};
+    size_t size = (size_t)(*next - at);
+    if (UNLIKELY(worker->text_end - at < READ_AT_ONCE))
+        at = memcpy(last, at, size);
+    if (ask_cached(worker, KEY_FOLD, at, size))
+        return -1;
+    size_t length = worker->count - count;
+    worker->count = count;
+    return (int)length;
+}
+
+/* Walk on from a node. `*reach` becomes what is behind the last character that a term ends with, if that is further. */
+static Status walk(Worker *worker, const Tree *tree, uint32_t node, const uint8_t *at, const uint8_t **reach)
+{
+    const uint8_t *next, *start = at;
+    for (; node && tree->nodes[node].flags & HAS_CHILD && at < worker->text_end; at = next) {
+        const uint8_t folded = *at < 0x80 ? worker->kernel->folds[*at] : DELETED_FOLD;
+        if (folded != DELETED_FOLD) {
+            next = at + 1;
+            node = child_of(tree, node, folded);
+            if (tree->nodes[node].flags & IS_END && next > *reach)
+                *reach = next;
+            continue;
+        }
+        int length = fold_at(worker, at, &next);
+        if (length < 0)
+            return FAILED;
+        for (int i = 0; i < length && node; i++) {
+            node = child_of(tree, node, (uint8_t)worker->ids[worker->count + (size_t)i]);
+            if (tree->nodes[node].flags & IS_END && next > *reach)
+                *reach = next;
+        }
+    }
+    worker->walked += (size_t)(at - start);
+    return worker->walked > worker->most_walked ? WHOLE_TEXT : OK;
+}
+
+/* Walk on behind a word and a space, by its starts. */
+Status walk_starts(
+    Worker *worker, const uint8_t *word, size_t length, const int32_t *starts, size_t count, const uint8_t **reach)
+{
+    const Kernel *kernel = worker->kernel;
+    int32_t copied[MOST_STARTS]; /* a walk may move the ids, and these with them */
+    Status status = OK;
+    if (!count || kernel->folds[word[length]] != ' ')
+        return OK;
+    memcpy(copied, starts, count * sizeof *starts);
+    for (size_t i = 0; i < count && status == OK; i += 2)
+        if (may_start(kernel, word, length, copied[i + 1]))
+            status = walk(worker, kernel->trees[(uint32_t)copied[i] >> NODE_BITS], (uint32_t)copied[i] & SEVERAL,
+                word + length + 1, reach);
+    return status;
+}
+
+/* Walk from a character that is folded to some bytes, in all trees. */
+static Status walk_from(Worker *worker, const uint8_t *bytes, size_t length, const uint8_t *next, const uint8_t **reach)
+{
+    const Kernel *kernel = worker->kernel;
+    Status status = OK;
+    for (size_t number = 0; number < kernel->tree_count && status == OK; number++)
+        for (size_t first = 0; first < length && status == OK; first++) {
+            uint32_t node = node_behind(kernel->trees[number], bytes + first, length - first);
+            if (node)
+                status = walk(worker, kernel->trees[number], node, next, reach);
+        }
+    return status;
+}
+
+/* Look for terms that begin from `from` on, up to `to`. `*stop` becomes the space where the window ends. */
+Status widen_window(
+    Worker *worker, const uint8_t *from, const uint8_t *to, const uint8_t **stop, const uint8_t **reach)
+{
+    const uint8_t *next;
+    Status status = OK;
+    for (; from < to && status == OK; from = next) {
+        uint8_t bytes[LONGEST_OUTPUT];
+        int length = fold_at(worker, from, &next);
+        if (length < 0)
+            return FAILED;
+        length = length < LONGEST_OUTPUT ? length : LONGEST_OUTPUT;
+        for (int i = 0; i < length; i++)
+            bytes[i] = (uint8_t)worker->ids[worker->count + (size_t)i];
+        status = walk_from(worker, bytes, (size_t)length, next, reach);
+        if (*reach > *stop)
+            to = *stop = chunk_end(*reach, worker->text_end);
+    }
+    return status;
+}
+
+/* Whether a term may begin in a chunk that is no row of words, and go on behind it. -1 for an error. */
+int may_go_on(Worker *worker, const uint8_t *start, const uint8_t *stop)
+{
+    const uint8_t *at = stop, *next;
+    if (!worker->kernel->tree_count || worker->is_inside || start == stop)
+        return 0;
+    while ((*--at & 0xc0) == 0x80)
+        continue;
+    int length = fold_at(worker, at, &next);
+    if (length <= 0)
+        return length ? -1 : 1;
+    return worker->kernel->ends_head[worker->ids[worker->count + (size_t)length - 1]];
+}
+
+/* ---- windows ----------------------------------------------------------------------------------------------------- */
+
+/* The longest term that begins at a place of a window. */
+typedef struct {
+    int32_t id; /* NO_ID for none */
+    uint16_t length;
+    uint8_t is_single_word;
+} Found;
+
+/* Find the longest term of one tree at a place of a window. Python is asked for what stands there: its id, and whether
+   only spaces and signs may touch it; UNSURE where it does not say that of a form. */
+static Status find_term(Worker *worker, const Tree *tree, const uint8_t *window, size_t from, size_t length, Found *found)
+{
+    uint32_t node = ROOT;
+    for (size_t at = from; at < length && (at == from || node); at++) {
+        node = child_of(tree, node, window[at]);
+        if (!(tree->nodes[node].flags & IS_END))
+            continue;
+        size_t count = worker->count, size = at + 1 - from;
+        Status status = ask_cached(worker, KEY_TERM, window + from, size);
+        size_t numbers = worker->count - count;
+        worker->count = count;
+        if (status || numbers != 2)
+            return status ? status : UNSURE;
+        if (found->id == NO_ID || size > found->length)
+            *found = (Found){worker->ids[count], (uint16_t)size, (uint8_t)worker->ids[count + 1]};
+    }
+    return OK;
+}
+
+/* Find the longest term at each place of a window of `length` bytes, all of them folded. */
+static Status find_terms(Worker *worker, const uint8_t *window, size_t length, Found *found)
+{
+    const Kernel *kernel = worker->kernel;
+    uint64_t hash = 0;
+    int is_before_space = 0;
+    Status status = OK;
+    for (size_t from = length; from-- && status == OK;) {
+        hash = window[from] == ' ' ? 0 : hash_in_front(hash, window[from]);
+        is_before_space |= window[from] == ' ';
+        found[from].id = NO_ID;
+        for (size_t i = 0; i < kernel->tree_count && is_before_space && status == OK; i++)
+            if (may_be_head(kernel->trees[i], hash))
+                status = find_term(worker, kernel->trees[i], window, from, length, &found[from]);
+    }
+    return status;
+}
+
+static int is_word_byte(uint8_t byte) { return is_alphanumeric(byte) || byte == '_'; }
+
+/* Put the ids of a window of printable ASCII in which only terms stand that its folded form tells: the leftmost of them,
+   the longest of several, then what is left. UNSURE where Python has to say more. */
+static Status settle_window(Worker *worker, const uint8_t *window, size_t length)
+{
+    uint8_t folded[LONGEST_KEY + READ_AT_ONCE] = {0};
+    Found found[LONGEST_KEY];
+    size_t part = 0;
+    if (length > LONGEST_KEY || !has_no_token(worker->kernel, window, window + length))
+        return UNSURE;
+    for (size_t i = 0; i < length; i++)
+        folded[i] = worker->kernel->folds[window[i]];
+    Status status = find_terms(worker, folded, length, found);
+    for (size_t at = 0, next; at < length && status == OK; at = next) {
+        next = found[at].id == NO_ID ? at + 1 : at + found[at].length;
+        int touches_word = (at && is_word_byte(folded[at - 1])) || (next < length && is_word_byte(folded[next]));
+        if (found[at].id == NO_ID || (found[at].is_single_word && touches_word))
+            continue;
+        status = encode_part(worker, window + part, at - part);
+        if (status == OK && ids_need(worker, 1))
+            status = FAILED;
+        if (status == OK)
+            worker->ids[worker->count++] = found[at].id;
+        part = next;
+    }
+    return status == OK ? encode_part(worker, window + part, length - part) : status;
+}
+
+/* Put the ids of a window, in place of what has been put of its first chunk. */
+Status put_window(Worker *worker, Chunk *chunk)
+{
+    size_t length = (size_t)(chunk->stop - chunk->start), count = chunk->count;
+    const Entry *entry = cache_get(worker, KEY_CHUNK, chunk->start, length);
+    chunk->at = chunk->stop;
+    worker->count = count;
+    if (entry)
+        return put_entry(worker, entry);
+    Status status = settle_window(worker, chunk->start, length);
+    if (status == OK
+        && cache_put(worker, KEY_CHUNK, chunk->start, length, worker->ids + count, worker->count - count, (Starts){0, 0}))
+        status = FAILED;
+    if (status == UNSURE) {
+        worker->count = count;
+        status = ask_cached(worker, KEY_CHUNK, chunk->start, length);
+    }
+    return status;
+}

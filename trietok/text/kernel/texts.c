@@ -1,0 +1,1193 @@
+/* A text -> its words. `encode_text` reads a text chunk by chunk between spaces. Most words are of ASCII, or of letters
+   of which nothing has to be said: `pass_words` looks up many of them at once. What else there is, `read_chunk` reads
+   character by character.
+
+   The kernel knows no Unicode. It asks Python what becomes of a code point (CLASSIFY), and whether two that might compose
+   stay apart (STAY_APART). Where that does not tell all, Python encodes the part of the chunk between characters that
+   are set apart, or the whole chunk where an added token may reach further (IDS). Added tokens in printable ASCII are
+   found here, and Python is asked for their ids (SETTLE). So there is one set of rules, and Python has it. */
+#include "kernel.h"
+
+/* ---- asking Python ----------------------------------------------------------------------------------------------- */
+
+/* The UTF-8 of a str. One that has none, or that is of a subclass, which may have methods of its own, is left to Python.
+   -1 for an error. */
+int text_of(PyObject *object, Text *text)
+{
+    Py_ssize_t size = 0;
+    *text = (Text){object, NULL, 0};
+    if (!PyUnicode_CheckExact(object))
+        return 0;
+    text->bytes = (const uint8_t *)PyUnicode_AsUTF8AndSize(object, &size);
+    text->size = (size_t)size;
+    if (text->bytes)
+        return 0;
+    if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
+        return -1;
+    PyErr_Clear();
+    return 0;
+}
+
+/* What Python answers about a text; a new reference, NULL for an error. With the GIL. */
+static PyObject *ask(Worker *worker, int question, Text text)
+{
+    PyObject *object = text.object ? Py_NewRef(text.object)
+                                   : PyUnicode_DecodeUTF8((const char *)text.bytes, (Py_ssize_t)text.size, NULL);
+    PyObject *answer = object ? PyObject_CallFunctionObjArgs(worker->kernel->questions[question], object, NULL) : NULL;
+    Py_XDECREF(object);
+    return answer;
+}
+
+/* Put the numbers of an answer, which are of int32, or bytes. */
+static Status put_numbers(Worker *worker, PyObject *answer, int are_bytes)
+{
+    Py_ssize_t count = answer ? PySequence_Size(answer) : -1;
+    if (count < 0 || ids_need(worker, (size_t)count))
+        return FAILED;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *item = PySequence_GetItem(answer, i);
+        long long number = item ? PyLong_AsLongLong(item) : -1;
+        Py_XDECREF(item);
+        if (PyErr_Occurred())
+            return FAILED;
+        if (number < (are_bytes ? 0 : INT32_MIN) || number > (are_bytes ? UINT8_MAX : INT32_MAX)) {
+            PyErr_Format(PyExc_OverflowError, "the number %lld of an answer is too large for the kernel", number);
+            return FAILED;
+        }
+        worker->ids[worker->count++] = (int32_t)number;
+    }
+    return OK;
+}
+
+static Status ask_for_numbers(Worker *worker, int question, Text text)
+{
+    if (python_enter(worker))
+        return FAILED;
+    PyObject *answer = ask(worker, question, text);
+    Status status = put_numbers(worker, answer, question == FOLD);
+    Py_XDECREF(answer);
+    python_leave(worker);
+    return status;
+}
+
+static int remember(Worker *worker, KeyKind kind, const uint8_t *bytes, size_t length, size_t from)
+{
+    return cache_put(worker, kind, bytes, length, worker->ids + from, worker->count - from, (Starts){0, 0});
+}
+
+/* Put what Python says of bytes, or has said. READ_AT_ONCE bytes from the first one on must be there to be read. */
+Status ask_cached(Worker *worker, KeyKind kind, const uint8_t *bytes, size_t length)
+{
+    static const int questions[KEY_KINDS] = {
+        [KEY_CHUNK] = IDS, [KEY_STEPS] = STEPS, [KEY_FOLD] = FOLD, [KEY_TERM] = SETTLE};
+    const Entry *entry = cache_get(worker, kind, bytes, length);
+    if (entry)
+        return put_entry(worker, entry);
+    size_t count = worker->count;
+    Status status = ask_for_numbers(worker, questions[kind], (Text){NULL, bytes, length});
+    if (status == OK && remember(worker, kind, bytes, length, count))
+        return FAILED;
+    return status;
+}
+
+/* Whether what may compose stays as it is behind a character; `pair` is the bytes of both. -1 for an error. */
+static int stays_apart(Worker *worker, const uint8_t *pair, size_t length)
+{
+    const Entry *entry = cache_get(worker, KEY_PAIR, pair, length);
+    if (entry)
+        return *ids_of(entry);
+    if (python_enter(worker))
+        return -1;
+    PyObject *answer = ask(worker, STAY_APART, (Text){NULL, pair, length});
+    int32_t result = answer ? PyObject_IsTrue(answer) : -1;
+    Py_XDECREF(answer);
+    python_leave(worker);
+    if (result < 0 || cache_put(worker, KEY_PAIR, pair, length, &result, 1, (Starts){0, 0}))
+        return -1;
+    return result;
+}
+
+/* ---- what becomes of characters ---------------------------------------------------------------------------------- */
+
+/* Of a code point of which nothing can be kept the chunk goes to Python as a whole, each time. */
+static const Char NO_ROOM = {HAND_OVER, 0, 0, IS_KEY, {0}}, NOT_KNOWN = {UNASKED, 0, 0, 0, {0}};
+
+/* Room for what is known of characters, at most half of the worker's share. */
+static int take_char_room(Worker *worker, size_t bytes)
+{
+    long long share = worker->kernel->limit / shared_get(&worker->kernel->worker_count);
+    if (worker->char_bytes + (long long)bytes > share / 2 || !take_room(worker, bytes))
+        return 0;
+    worker->char_bytes += (long long)bytes;
+    return 1;
+}
+
+/* Keep the bytes that a code point becomes where they fit: 1, 0 where they take too much, -1 for no memory. */
+static int keep_output(Worker *worker, Char *made, const uint8_t *bytes)
+{
+    if (made->length <= SHORT_OUTPUT) {
+        memcpy(made->bytes, bytes, made->length);
+        return 1;
+    }
+    if (worker->outputs_used + made->length > worker->outputs_room) {
+        size_t room = worker->outputs_room ? 2 * worker->outputs_room : 1024;
+        if (!take_char_room(worker, room - worker->outputs_room))
+            return 0;
+        uint8_t *outputs = xrealloc(worker->outputs, room);
+        if (!outputs)
+            return -1;
+        worker->outputs = outputs;
+        worker->outputs_room = room;
+    }
+    memcpy(worker->outputs + worker->outputs_used, bytes, made->length);
+    made->place = (uint32_t)worker->outputs_used;
+    worker->outputs_used += made->length;
+    return 1;
+}
+
+static inline const uint8_t *output_of(const Worker *worker, const Char *known)
+{
+    return known->length <= SHORT_OUTPUT ? known->bytes : worker->outputs + known->place;
+}
+
+static inline int is_simple(const Worker *worker, uint32_t code_point)
+{
+    return worker->is_simple[code_point / 64] >> code_point % 64 & 1;
+}
+
+/* Note that a code point is simple: it stays in its word, composes with nothing before it, and is no key; or it is a
+   letter or digit of ASCII, whose keys are looked for once a word is new. And what ASCII behind a word gives. */
+static void note_simple(Worker *worker, uint32_t code_point, Char made)
+{
+    const Kernel *kernel = worker->kernel;
+    int may_be_key = made.flags & (IS_KEY | MAY_PASS);
+    if (made.kind == ORDINARY && code_point < 0x10000 && !made.combining_class && !(made.flags & MAY_COMPOSE)
+        && (!may_be_key || (made.flags & MAY_PASS && is_alphanumeric(code_point))))
+        worker->is_simple[code_point / 64] |= (uint64_t)1 << code_point % 64;
+    if (code_point >= 0x80 || code_point == ' ' || may_be_key || kernel->is_in_head[kernel->folds[code_point]])
+        return;
+    if (made.kind == SPACE)
+        worker->follow[code_point] = WORD_ENDS;
+    else if (made.kind == ALONE && !(made.flags & (IS_BOUNDARY | MAY_COMPOSE)))
+        worker->follow[code_point] = made.id;
+}
+
+/* Write down what becomes of a code point. NOT_KNOWN for no memory. */
+static Char keep_char(Worker *worker, uint32_t code_point, Char made, const uint8_t *bytes)
+{
+    Char **page = &worker->pages[code_point / PAGE];
+    if (!*page) {
+        if (!take_char_room(worker, PAGE * sizeof **page))
+            return NO_ROOM;
+        *page = xcalloc(PAGE, sizeof **page);
+        if (!*page)
+            return NOT_KNOWN;
+    }
+    Char *known = &(*page)[code_point % PAGE];
+    if (known->kind != UNASKED)
+        return *known;
+    if (made.kind == ALONE) {
+        int32_t ids[LONGEST_OUTPUT];
+        ids_of_word(worker->kernel->vocabulary, bytes, made.length, 1, ids);
+        made.id = ids[0];
+    } else {
+        int has_room = keep_output(worker, &made, bytes);
+        if (has_room <= 0)
+            return has_room ? NOT_KNOWN : NO_ROOM;
+    }
+    *known = made;
+    note_simple(worker, code_point, made);
+    return made;
+}
+
+static inline Char known_char(const Worker *worker, uint32_t code_point)
+{
+    const Char *page = worker->pages[code_point / PAGE];
+    return page ? page[code_point % PAGE] : NOT_KNOWN;
+}
+
+/* Keep an answer about a code point: (kind, combining class, flags, UTF-8 of what it becomes in a word). */
+static Char keep_answer(Worker *worker, uint32_t code_point, PyObject *answer)
+{
+    uint8_t bytes[LONGEST_OUTPUT + READ_AT_ONCE] = {0};
+    int kind, combining_class, flags;
+    const char *output;
+    Py_ssize_t length;
+    if (!PyArg_ParseTuple(answer, "iiiy#", &kind, &combining_class, &flags, &output, &length))
+        return NOT_KNOWN;
+    if (kind <= UNASKED || kind >= KINDS || combining_class < 0 || combining_class > 255 || flags < 0 || flags >= FLAGS
+        || length > LONGEST_OUTPUT || (kind == ALONE && !length)) {
+        PyErr_SetString(PyExc_ValueError, "the kernel understands no such answer about a character");
+        return NOT_KNOWN;
+    }
+    memcpy(bytes, output, (size_t)length);
+    Char made = {(uint8_t)kind, (uint8_t)combining_class, (uint8_t)length, (uint8_t)flags, {0}};
+    return keep_char(worker, code_point, made, bytes);
+}
+
+/* Keep an answer about a block of code points: (the first of them, a byte for each: its kind and its flags above it, UTF-8
+   of what each becomes with line feeds between; nothing where they become themselves). Of kind 0 are those that are to
+   be asked for by themselves. -1 for an error. */
+static int keep_block(Worker *worker, PyObject *answer)
+{
+    const char *values, *outputs;
+    Py_ssize_t count, size;
+    unsigned int first;
+    if (!PyArg_ParseTuple(answer, "Iy#y#", &first, &values, &count, &outputs, &size))
+        return -1;
+    const char *at = outputs, *end = outputs + size;
+    for (uint32_t i = 0; i < (uint32_t)count && first < PAGE * PAGES - i; i++) {
+        uint8_t bytes[LONGEST_OUTPUT + READ_AT_ONCE] = {0}, kind = (uint8_t)values[i] & 7;
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        size_t length = (size_t)((stop ? stop : end) - at);
+        if (!size)
+            length = put_code_point(bytes, first + i);
+        else if (length <= LONGEST_OUTPUT)
+            memcpy(bytes, at, length);
+        at = stop ? stop + 1 : end;
+        if (kind != ORDINARY && kind != ALONE)
+            length = 0;
+        if (kind == UNASKED || kind >= KINDS || length > LONGEST_OUTPUT || (kind == ALONE && !length))
+            continue;
+        Char made = {kind, 0, (uint8_t)length, (uint8_t)values[i] >> 3, {0}};
+        if (keep_char(worker, first + i, made, bytes).kind == UNASKED)
+            return -1;
+    }
+    return 0;
+}
+
+/* Ask Python about a code point. It may answer for a block, in which this one may be left out; then it is asked again.
+   NOT_KNOWN for an error. */
+static Char ask_about(Worker *worker, uint32_t code_point)
+{
+    uint8_t bytes[LONGEST_OUTPUT + READ_AT_ONCE] = {0};
+    Char known = NOT_KNOWN;
+    if (code_point >= worker->kernel->alone_first && code_point <= worker->kernel->alone_last) {
+        Char made = {ALONE, 0, (uint8_t)put_code_point(bytes, code_point), IS_BOUNDARY, {0}};
+        return keep_char(worker, code_point, made, bytes);
+    }
+    if (python_enter(worker))
+        return NOT_KNOWN;
+    for (int i = 0; i < 2 && known.kind == UNASKED && !PyErr_Occurred(); i++) {
+        PyObject *answer = PyObject_CallFunction(worker->kernel->questions[CLASSIFY], "I", (unsigned int)code_point);
+        if (answer && PyTuple_Check(answer) && PyTuple_Size(answer) == 3)
+            known = keep_block(worker, answer) ? NOT_KNOWN : known_char(worker, code_point);
+        else if (answer)
+            known = keep_answer(worker, code_point, answer);
+        Py_XDECREF(answer);
+    }
+    python_leave(worker);
+    return known;
+}
+
+/* What becomes of the code point at `at`; NOT_KNOWN for an error. */
+static inline Char char_at(Worker *worker, const uint8_t *at, const uint8_t **next)
+{
+    uint32_t code_point = code_point_at(at, next);
+    Char known = known_char(worker, code_point);
+    return LIKELY(known.kind != UNASKED) ? known : ask_about(worker, code_point);
+}
+
+/* Ask about the letters and digits of ASCII, of which most words are. -1 for an error. */
+static int ask_about_letters(Worker *worker)
+{
+    int are_simple = 1;
+    for (uint8_t byte = '0'; byte <= 'z'; byte++) {
+        const uint8_t *next;
+        if (!is_alphanumeric(byte))
+            continue;
+        if (char_at(worker, &byte, &next).kind == UNASKED)
+            return -1;
+        are_simple &= is_simple(worker, byte);
+    }
+    worker->are_letters_simple = are_simple;
+    worker->has_letters = 1;
+    return 0;
+}
+
+/* ---- whether an added token of one word stands in a chunk -------------------------------------------------------- */
+
+/* The length of the longest added token that begins some bytes in lower case; 0 for none. READ_AT_ONCE bytes behind them
+   must be there to be read. */
+static inline size_t token_at(const Kernel *kernel, const uint8_t *lowered, size_t length)
+{
+    size_t longest = 0, found;
+    for (size_t i = 0; i < kernel->pattern_count; i++)
+        if (kernel->patterns[i]->is_first[*lowered]
+            && longest_piece(kernel->patterns[i], AT_START, lowered, length, &found) != NO_ID && found > longest)
+            longest = found;
+    return longest;
+}
+
+/* Make letters of ASCII small. Whether there is nothing but printable ASCII. */
+static inline int lower_ascii(uint8_t *bytes, size_t length)
+{
+    int is_printable = 1;
+    for (size_t i = 0; i < length; i++) {
+        is_printable &= bytes[i] >= 0x20 && bytes[i] < 0x7f;
+        bytes[i] |= (uint8_t)((bytes[i] >= 'A' && bytes[i] <= 'Z') << 5);
+    }
+    return is_printable;
+}
+
+/* Whether none begins in the first `most` of at most WORD_AT_HAND bytes of printable ASCII, in any case. */
+static int begins_no_token(const Kernel *kernel, const uint8_t *start, size_t length, size_t most)
+{
+    uint8_t lowered[WORD_AT_HAND + READ_AT_ONCE];
+    memcpy(lowered, start, length);
+    memset(lowered + length, 0, READ_AT_ONCE);
+    if (!lower_ascii(lowered, length))
+        return 0;
+    for (size_t i = 0; i < most; i++)
+        if (token_at(kernel, lowered + i, length - i))
+            return 0;
+    return 1;
+}
+
+/* Whether it is certain that none stands in a chunk or a window: it is of printable ASCII, which no stage changes but for
+   its case, and no token begins in it. A long one is read in steps, each of which looks ahead as far as tokens reach. */
+int has_no_token(const Kernel *kernel, const uint8_t *start, const uint8_t *stop)
+{
+    enum { STEP = WORD_AT_HAND / 2 };
+    if (!kernel->has_patterns)
+        return 0;
+    for (; stop - start > WORD_AT_HAND; start += STEP)
+        if (kernel->longest_pattern > STEP || !begins_no_token(kernel, start, WORD_AT_HAND, STEP))
+            return 0;
+    return begins_no_token(kernel, start, (size_t)(stop - start), (size_t)(stop - start));
+}
+
+static int is_free(const Worker *worker, Chunk *chunk)
+{
+    if (chunk->is_free < 0)
+        chunk->is_free = (int8_t)has_no_token(worker->kernel, chunk->start, chunk_end(chunk->at, chunk->text_end));
+    return chunk->is_free;
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------------- */
+
+/* What a word becomes in `Worker.word`: bytes and code points. */
+typedef struct {
+    size_t size, code_points;
+    uint8_t flags; /* of all its characters */
+} Spelling;
+
+static int word_need(Worker *worker, size_t room)
+{
+    if (room <= worker->word_room)
+        return 0;
+    uint8_t *word = xrealloc(worker->word, 2 * room);
+    if (!word)
+        return -1;
+    worker->word = word;
+    worker->word_room = 2 * room;
+    return 0;
+}
+
+static Status spell_word(Worker *worker, const uint8_t *bytes, size_t length, Spelling *spelling)
+{
+    const uint8_t *stop = bytes + length, *next;
+    for (const uint8_t *at = bytes; at < stop; at = next) {
+        Char known = char_at(worker, at, &next);
+        if (known.kind == UNASKED)
+            return FAILED;
+        spelling->flags |= known.flags;
+        if (spelling->code_points > worker->kernel->vocabulary->longest_word)
+            continue; /* it becomes unknown, whatever follows */
+        if (word_need(worker, spelling->size + known.length + READ_AT_ONCE))
+            return FAILED;
+        uint8_t *word = worker->word + spelling->size;
+        if (known.length <= SHORT_OUTPUT)
+            memcpy(word, known.bytes, SHORT_OUTPUT); /* the same each time is quick */
+        else
+            memcpy(word, output_of(worker, &known), known.length);
+        spelling->size += known.length;
+        for (size_t i = 0; i < known.length; i++)
+            spelling->code_points += (word[i] & 0xc0) != 0x80;
+    }
+    return OK;
+}
+
+/* Put the ids of a new word all of whose code points stay in it, or are deleted. */
+static Status work_out_word(Worker *worker, Chunk *chunk, const uint8_t *bytes, size_t length)
+{
+    const Vocabulary *vocabulary = worker->kernel->vocabulary;
+    Spelling spelling = {0, 0, 0};
+    size_t count = worker->count;
+    if (spell_word(worker, bytes, length, &spelling))
+        return FAILED;
+    if (spelling.flags & MAY_PASS && !is_free(worker, chunk))
+        return spelling.flags & IS_KEY ? TOKEN_IN_CHUNK : TOKEN_IN_PART;
+    if (ids_need(worker, spelling.size + 1 + MOST_STARTS))
+        return FAILED;
+    if (spelling.size)
+        worker->count += ids_of_word(
+            vocabulary, worker->word, spelling.size, spelling.code_points, worker->ids + worker->count);
+    chunk->starts = find_starts(worker, bytes, length);
+    return cache_put(worker, KEY_WORD, bytes, length, worker->ids + count, worker->count - count, chunk->starts) ? FAILED
+                                                                                                                : OK;
+}
+
+/* Put the ids of the word that ends where the chunk is read, if there is one. */
+static inline Status end_word(Worker *worker, Chunk *chunk)
+{
+    if (!chunk->word)
+        return OK;
+    size_t length = (size_t)(chunk->at - chunk->word);
+    const Entry *entry = cache_get(worker, KEY_WORD, chunk->word, length);
+    Status status = entry ? put_entry(worker, entry) : work_out_word(worker, chunk, chunk->word, length);
+    if (status == OK)
+        chunk->word = NULL;
+    return status;
+}
+
+/* ---- runs of characters of which nothing has to be said ---------------------------------------------------------- */
+
+/* Of 16 bytes, a bit for each that is a letter or digit of ASCII. */
+static inline uint32_t alphanumeric_bits(const uint8_t *at)
+{
+#ifdef TRIETOK_SSE2
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+    __m128i small = _mm_or_si128(bytes, _mm_set1_epi8(32));
+    /* Shifted so that the first of them is the least of all bytes with a sign, they are less than their number. */
+    __m128i letters = _mm_cmplt_epi8(_mm_sub_epi8(small, _mm_set1_epi8('a' - 128)), _mm_set1_epi8(26 - 128));
+    __m128i digits = _mm_cmplt_epi8(_mm_sub_epi8(bytes, _mm_set1_epi8('0' - 128)), _mm_set1_epi8(10 - 128));
+    return (uint32_t)_mm_movemask_epi8(_mm_or_si128(letters, digits));
+#else
+    uint32_t bits = 0;
+    for (int i = 0; i < 16; i++)
+        bits |= (uint32_t)is_alphanumeric(at[i]) << i;
+    return bits;
+#endif
+}
+
+/* Of 16 bytes, a bit for each that is a space. */
+static inline uint32_t space_bits(const uint8_t *at)
+{
+#ifdef TRIETOK_SSE2
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(' ')));
+#else
+    uint32_t bits = 0;
+    for (int i = 0; i < 16; i++)
+        bits |= (uint32_t)(at[i] == ' ') << i;
+    return bits;
+#endif
+}
+
+/* Pass simple characters; the space behind the text is none. */
+static inline void pass_simple(const Worker *worker, Chunk *chunk)
+{
+    const uint8_t *run = chunk->at, *at = run, *next;
+    for (size_t length;; at += length) {
+        if (worker->are_letters_simple && *at < 0x80)
+            length = lowest_bit(~(uint64_t)alphanumeric_bits(at));
+        else
+            length = *at < 0xf0 && is_simple(worker, code_point_at(at, &next)) ? (size_t)(next - at) : 0;
+        if (!length)
+            break;
+    }
+    if (at == run)
+        return;
+    chunk->at = chunk->before_end = at;
+    if (!chunk->word)
+        chunk->word = run;
+    while ((*--at & 0xc0) == 0x80)
+        continue;
+    chunk->before = at;
+    chunk->before_is_plain = -1;
+    chunk->combining_class = 0;
+}
+
+static inline void set_boundary(Worker *worker, Chunk *chunk, const uint8_t *at)
+{
+    chunk->part = at;
+    chunk->part_count = worker->count;
+    chunk->before = NULL;
+    chunk->combining_class = 0;
+}
+
+/* The place of a Chinese character in the vocabulary's table; at least `chinese_count` for other characters. */
+static inline uint32_t chinese_at(const Kernel *kernel, const uint8_t *at)
+{
+    const uint8_t *next;
+    return (*at & 0xf0) == 0xe0 ? code_point_at(at, &next) - kernel->alone_first : UINT32_MAX;
+}
+
+/* Put the ids of a run of Chinese characters; each is a word, and nothing reaches across it. */
+static inline Status pass_chinese(Worker *worker, Chunk *chunk)
+{
+    const Kernel *kernel = worker->kernel;
+    const int32_t *ids = kernel->vocabulary->of_chinese + (kernel->alone_first - FIRST_CHINESE);
+    for (uint32_t place; (place = chinese_at(kernel, chunk->at)) < kernel->chinese_count; chunk->at += 3) {
+        if (ids_need(worker, 1))
+            return FAILED;
+        worker->ids[worker->count++] = ids[place];
+    }
+    set_boundary(worker, chunk, chunk->at);
+    return checkpoint(worker, chunk->at) ? FAILED : OK;
+}
+
+/* ---- what goes to Python ----------------------------------------------------------------------------------------- */
+
+static Status read_chunk(Worker *worker, Chunk *chunk);
+static Status encode_padded(Worker *worker, const uint8_t *text, size_t size, const uint8_t **behind);
+
+static inline Chunk new_chunk(const Worker *worker, const uint8_t *at, const uint8_t *text_end)
+{
+    return (Chunk){.at = at, .text_end = text_end, .start = at, .part = at, .count = worker->count,
+        .part_count = worker->count, .is_free = -1};
+}
+
+/* A copy of bytes with a space and more bytes behind it: at hand if there is room, else in memory to be freed. */
+uint8_t *padded_copy(const uint8_t *bytes, size_t size, uint8_t *at_hand, size_t room)
+{
+    uint8_t *copy = size <= room ? at_hand : xrealloc(NULL, size + PADDING);
+    if (copy) {
+        memcpy(copy, bytes, size);
+        memset(copy + size, ' ', PADDING);
+    }
+    return copy;
+}
+
+/* A padded copy of the composed form of a part, which Python gives. UNSURE where there is none. */
+static Status compose(Worker *worker, const uint8_t *part, size_t length, uint8_t **copy, size_t *size)
+{
+    Text composed = {NULL, NULL, 0};
+    if (python_enter(worker))
+        return FAILED;
+    PyObject *answer = ask(worker, COMPOSE, (Text){NULL, part, length});
+    Status status = !answer || text_of(answer, &composed) ? FAILED : composed.bytes ? OK : UNSURE;
+    *size = composed.size;
+    if (status == OK && !(*copy = padded_copy(composed.bytes, composed.size, worker->part, WORD_AT_HAND)))
+        status = FAILED;
+    Py_XDECREF(answer);
+    python_leave(worker);
+    return status;
+}
+
+/* Put the ids of a part by its composed form, if these can be told character by character. */
+static Status encode_composed(Worker *worker, const uint8_t *part, size_t length)
+{
+    size_t count = worker->count, size;
+    uint8_t *copy;
+    Status status = compose(worker, part, length, &copy, &size);
+    if (status != OK)
+        return status;
+    Chunk chunk = new_chunk(worker, copy, copy + size);
+    worker->is_composed = 1;
+    status = read_chunk(worker, &chunk);
+    worker->is_composed = 0;
+    if (status == OK && chunk.at != copy + size)
+        status = UNSURE; /* a space has come about */
+    if (copy != worker->part)
+        xfree(copy);
+    if (status == OK && remember(worker, KEY_CHUNK, part, length, count))
+        status = FAILED;
+    if (status == UNSURE)
+        worker->count = count;
+    return status;
+}
+
+/* Put the ids of a part of a chunk, a term's window, or what is between added tokens, in which none of them stands. */
+Status encode_part(Worker *worker, const uint8_t *part, size_t length)
+{
+    uint8_t at_hand[LONGEST_KEY + PADDING];
+    const uint8_t *looked = worker->looked;
+    size_t enough = worker->enough;
+    int was_inside = worker->is_inside;
+    if (!length)
+        return OK;
+    if (length > CHECKPOINT_BYTES)
+        return UNSURE; /* it is read without a look for signals */
+    uint8_t *copy = padded_copy(part, length, at_hand, LONGEST_KEY);
+    if (!copy)
+        return FAILED;
+    worker->is_inside = 1;
+    worker->enough = SIZE_MAX; /* what is remembered of the whole needs all */
+    const uint8_t *behind;
+    Status status = encode_padded(worker, copy, length, &behind);
+    worker->enough = enough;
+    worker->is_inside = was_inside;
+    worker->looked = looked;
+    if (copy != at_hand)
+        xfree(copy);
+    return status;
+}
+
+/* Put the ids of a chunk or a part of it, which is also given in lower case: of added tokens, and of what is between them.
+   UNSURE where one begins within another one, or is none that stands wherever its own bytes do: where no two meet, one
+   is found whatever is around it. */
+static Status encode_around_tokens(Worker *worker, const uint8_t *from, size_t length, const uint8_t *lowered)
+{
+    const Kernel *kernel = worker->kernel;
+    size_t part = 0, found;
+    for (size_t at = 0; at < length; at++) {
+        if (!(found = token_at(kernel, lowered + at, length - at)))
+            continue;
+        for (size_t i = at + 1; i < at + found; i++)
+            if (token_at(kernel, lowered + i, length - i))
+                return UNSURE;
+        Status status = encode_part(worker, from + part, at - part);
+        size_t count = worker->count;
+        if (status == OK)
+            status = ask_cached(worker, KEY_TERM, from + at, found);
+        if (status != OK || worker->count != count + 1)
+            return status != OK ? status : UNSURE;
+        if (checkpoint(worker, from + at))
+            return FAILED;
+        part = at + found;
+        at = part - 1;
+    }
+    return part ? encode_part(worker, from + part, length - part) : UNSURE;
+}
+
+/* Put the ids of a chunk or a part of it, if it is printable ASCII with added tokens that their bytes tell; else UNSURE. */
+static Status settle_tokens(Worker *worker, const uint8_t *from, size_t length)
+{
+    uint8_t at_hand[WORD_AT_HAND + PADDING];
+    size_t count = worker->count;
+    if (!worker->kernel->has_patterns || cache_get(worker, KEY_CHUNK, from, length))
+        return UNSURE;
+    uint8_t *lowered = padded_copy(from, length, at_hand, WORD_AT_HAND);
+    if (!lowered)
+        return FAILED;
+    Status status = lower_ascii(lowered, length) ? encode_around_tokens(worker, from, length, lowered) : UNSURE;
+    if (lowered != at_hand)
+        xfree(lowered);
+    if (status == OK && remember(worker, KEY_CHUNK, from, length, count))
+        status = FAILED;
+    if (status == UNSURE)
+        worker->count = count;
+    return status;
+}
+
+/* Where a part of a chunk ends, at a character that is set between spaces or is one; `*has_key` tells that an added
+   token may stand around it. NULL for an error. */
+static const uint8_t *part_end(Worker *worker, const uint8_t *at, const uint8_t *text_end, int *has_key)
+{
+    const uint8_t *next;
+    for (; at < text_end && *at != ' '; at = next) {
+        Char known = char_at(worker, at, &next);
+        if (known.kind == UNASKED)
+            return NULL;
+        *has_key |= known.flags & IS_KEY;
+        if (*has_key || known.kind == SPACE || (known.kind == ALONE && known.flags & IS_BOUNDARY))
+            break;
+    }
+    return at;
+}
+
+/* Let Python encode the part of the chunk around where it is read, or all of it where an added token may stand in it.
+   What has been put of that is taken back. */
+static Status hand_over(Worker *worker, Chunk *chunk, int has_key)
+{
+    const uint8_t *from = chunk->part, *stop = chunk->at;
+    worker->count = chunk->part_count;
+    chunk->has_spaces |= (int8_t)has_key;
+    if (!has_key) { /* letters that are keys may have been passed */
+        stop = part_end(worker, from, chunk->text_end, &has_key);
+        if (!stop)
+            return FAILED;
+    }
+    if (has_key) {
+        from = chunk->start;
+        stop = chunk_end(chunk->at, chunk->text_end);
+        worker->count = chunk->count;
+    }
+    size_t length = (size_t)(stop - from);
+    Status status = settle_tokens(worker, from, length);
+    if (status == UNSURE && !has_key && !cache_get(worker, KEY_CHUNK, from, length))
+        status = encode_composed(worker, from, length);
+    if (status == UNSURE)
+        status = ask_cached(worker, KEY_CHUNK, from, length);
+    chunk->word = NULL;
+    chunk->at = stop;
+    set_boundary(worker, chunk, stop);
+    return status == OK && checkpoint(worker, stop) ? FAILED : status;
+}
+
+/* ---- a chunk, character by character ----------------------------------------------------------------------------- */
+
+/* Whether a character stays as it is behind what is before it in the chunk: composition passes it by. Order of marks
+   and composition are those of Unicode Standard Annex 15. 1, 0 where that is not certain, -1 for an error. */
+static inline int stays(Worker *worker, Chunk *chunk, Char known, const uint8_t *next)
+{
+    if (worker->is_composed)
+        return 1; /* to compose it once more changes nothing */
+    uint8_t own = known.combining_class, last = chunk->combining_class;
+    if (own && own < last)
+        return 0; /* the marks change places */
+    if (!(known.flags & MAY_COMPOSE) || !chunk->before)
+        return 1;
+    if (last)
+        return own == 0 || own == last; /* a mark between keeps it from what it might compose with */
+    if (chunk->before_is_plain < 0) {
+        const uint8_t *behind;
+        chunk->before_is_plain = char_at(worker, chunk->before, &behind).flags & IS_PLAIN;
+    }
+    if (!chunk->before_is_plain || chunk->before_end != chunk->at)
+        return 0;
+    return stays_apart(worker, chunk->before, (size_t)(next - chunk->before));
+}
+
+static inline void note_before(Chunk *chunk, Char known, const uint8_t *next)
+{
+    chunk->before = chunk->at;
+    chunk->before_end = next;
+    chunk->before_is_plain = known.flags & IS_PLAIN;
+    chunk->combining_class = known.combining_class;
+}
+
+/* Read a character of which it is certain what it becomes. */
+static inline Status read_certain(Worker *worker, Chunk *chunk, Char known, const uint8_t *next)
+{
+    if (known.kind == ORDINARY) {
+        if (!chunk->word)
+            chunk->word = chunk->at;
+        note_before(chunk, known, next);
+    } else if (known.kind != DELETED) {
+        Status status = end_word(worker, chunk);
+        if (status)
+            return status;
+        if (known.kind == ALONE) {
+            if (ids_need(worker, 1))
+                return FAILED;
+            worker->ids[worker->count++] = known.id;
+            note_before(chunk, known, next);
+        }
+        if (known.kind == SPACE || known.flags & IS_BOUNDARY)
+            set_boundary(worker, chunk, next);
+        chunk->has_spaces |= known.kind == SPACE;
+        if (checkpoint(worker, next))
+            return FAILED;
+    }
+    chunk->at = next;
+    return OK;
+}
+
+static Status read_character(Worker *worker, Chunk *chunk)
+{
+    const uint8_t *next;
+    Char known = char_at(worker, chunk->at, &next);
+    if (known.kind == UNASKED)
+        return FAILED;
+    int is_certain = known.kind != HAND_OVER
+                     && (known.flags & MAY_PASS ? is_free(worker, chunk) : !(known.flags & IS_KEY));
+    if (is_certain && known.kind == ORDINARY)
+        is_certain = stays(worker, chunk, known, next);
+    if (is_certain)
+        return is_certain < 0 ? FAILED : read_certain(worker, chunk, known, next);
+    return known.flags & IS_KEY ? TOKEN_IN_CHUNK : TOKEN_IN_PART;
+}
+
+/* Put the ids of a chunk from where it is read to the space that ends it. */
+static Status read_chunk(Worker *worker, Chunk *chunk)
+{
+    const Kernel *kernel = worker->kernel;
+    for (;;) {
+        int is_chinese = chinese_at(kernel, chunk->at) < kernel->chinese_count;
+        if (!is_chinese)
+            pass_simple(worker, chunk);
+        int is_end = *chunk->at == ' ';
+        Status status = is_end || is_chinese ? end_word(worker, chunk) : read_character(worker, chunk);
+        if (is_chinese && status == OK)
+            status = pass_chinese(worker, chunk);
+        if (status >= TOKEN_IN_PART) {
+            status = worker->is_composed ? UNSURE : hand_over(worker, chunk, status == TOKEN_IN_CHUNK);
+            is_end = 0;
+        }
+        if (status || is_end)
+            return status;
+    }
+}
+
+/* Put the ids of a chunk that `pass_words` has begun, and of the window that begins with it. */
+static Status put_chunk(Worker *worker, Chunk *chunk)
+{
+    Status status = read_chunk(worker, chunk);
+    const uint8_t *reach = chunk->start;
+    chunk->stop = chunk->at;
+    if (status || !worker->kernel->tree_count || worker->is_inside)
+        return status;
+    int goes_on = chunk->has_spaces ? 1 : may_go_on(worker, chunk->start, chunk->stop);
+    if (goes_on <= 0)
+        return goes_on ? FAILED : OK;
+    status = widen_window(worker, chunk->start, chunk->at, &chunk->stop, &reach);
+    return status == OK && reach > chunk->start ? put_window(worker, chunk) : status;
+}
+
+/* ---- many words at once ------------------------------------------------------------------------------------------ */
+
+/* Words, each with ASCII behind it; of ASCII where terms are looked for. Their entries are far from each other in
+   memory, so it is asked for those of many words before the first is looked at. Between checkpoints entries stay where
+   they are, so there is none before all of these words are done. */
+enum {
+    WORDS_AT_ONCE = 24,
+    IDS_AT_ONCE = WORDS_AT_ONCE * (IDS_IN_ENTRY + 1) + IDS_IN_ENTRY,
+    BYTES_AT_ONCE = 1 << 16,
+    LONGEST_AHEAD = 96 /* bytes */
+};
+
+typedef struct {
+    Pair key;
+    uint64_t hash;
+    const Entry *entry; /* that the first place leads to; it may be another word's */
+    const uint8_t *at;
+    int32_t follow;
+    uint32_t length, behind; /* of the word, and of what is read behind it: a sign, and perhaps a space */
+    uint32_t ends_chunk;
+} AheadWord;
+
+/* Where words end, in the 64 bytes from where they are read: a bit for each byte that is no letter or digit of ASCII,
+   and for each space behind a sign. Both are 0 where that has to be looked for. */
+typedef struct {
+    uint64_t ends, spaces;
+} Ends;
+
+static inline Ends ends_at(const uint8_t *at)
+{
+    Ends bits = {0, 0};
+    for (int i = 0; i < 64; i += 16) {
+        bits.ends |= (uint64_t)(~alphanumeric_bits(at + i) & 0xffff) << i;
+        bits.spaces |= (uint64_t)space_bits(at + i) << i;
+    }
+    bits.spaces &= (bits.ends & ~bits.spaces) << 1;
+    return bits;
+}
+
+/* How many bytes of simple characters there are, the first `length` of which are known to be such; of a long word some
+   more than LONGEST_AHEAD. */
+static inline size_t simple_length(const Worker *worker, const uint8_t *at, size_t length)
+{
+    const uint8_t *next;
+    while (length <= LONGEST_AHEAD && at[length] < 0xf0 && is_simple(worker, code_point_at(at + length, &next)))
+        length = (size_t)(next - at);
+    return length;
+}
+
+/* Read up to so many words and what is behind each, up to what is to be looked at more closely. Returns how many. */
+static inline size_t read_ahead(const Worker *worker, const uint8_t *at, const uint8_t *end, AheadWord *words)
+{
+    const Cache *cache = &worker->cache;
+    const size_t most = worker->kernel->tree_count ? LONGEST_SHORT : LONGEST_AHEAD;
+    size_t count = 0;
+    Ends bits = {0, 0};
+    for (; count < WORDS_AT_ONCE && at < end; count++) {
+        AheadWord *word = &words[count];
+        for (; UNLIKELY((at[0] == ' ') & (at[1] == ' ')) && at + 1 < end; at++)
+            bits = (Ends){bits.ends >> 1, bits.spaces >> 1}; /* of many spaces the last one ends a chunk as well as each */
+        if (!bits.ends && !(bits = ends_at(at)).ends)
+            break;
+        size_t length = lowest_bit(bits.ends);
+        if (at[length] >= 0x80 && most > LONGEST_SHORT) {
+            length = simple_length(worker, at, length);
+            bits = length < 64 ? bits : (Ends){0, 0};
+        }
+        if (length > most)
+            break;
+        word->follow = worker->follow[at[length]];
+        if (word->follow == LOOK_CLOSER)
+            break;
+        word->key = key_of(cache, KEY_WORD, at, length);
+        word->hash = hash_of_key(cache, word->key);
+        PREFETCH(&cache->places[word->hash & cache->mask]);
+        word->at = at;
+        word->length = (uint32_t)length;
+        uint32_t behind = 1 + (uint32_t)(bits.spaces >> (length & 63) >> 1 & 1);
+        word->behind = behind;
+        word->ends_chunk = (word->follow == CHUNK_ENDS) | (behind > 1);
+        bits = (Ends){bits.ends >> (length & 63) >> behind, bits.spaces >> (length & 63) >> behind};
+        at += length + behind;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint64_t number = cache->places[words[i].hash & cache->mask] & cache->mask;
+        words[i].entry = number ? entry_of(cache, number) : NULL;
+        PREFETCH(words[i].entry);
+    }
+    return count;
+}
+
+/* Whether the first place leads to the entry of a word that was read ahead, and its ids are in it: so it is with most. */
+static inline int is_at_hand(const AheadWord *word)
+{
+    const Entry *entry = word->entry;
+    if (!entry)
+        return 0;
+    return (((entry->low ^ word->key.low) | (entry->high ^ word->key.high)) == 0) & (entry->count <= IDS_IN_ENTRY)
+           & (word->length <= LONGEST_SHORT);
+}
+
+/* The entry of a word that was read ahead, or NULL. */
+static inline const Entry *entry_of_word(const Worker *worker, const AheadWord *word)
+{
+    uint64_t at;
+    if (LIKELY(word->entry && word->entry->low == word->key.low && word->entry->high == word->key.high
+               && word->length <= LONGEST_SHORT))
+        return word->entry;
+    return cache_find(&worker->cache, word->key, word->hash, word->at, word->length, &at);
+}
+
+/* Whether a term may begin in a word, as far as its entry and what is behind it tell. Every other word begins one, so
+   nothing branches here. */
+static inline int may_begin_term(const AheadWord *word, const Entry *entry)
+{
+    uint32_t bytes, behind = entry->behind;
+    memcpy(&bytes, word->at + word->length + 1, EDGE);
+    int is_behind = (behind & behind_bit(bytes)) != 0, is_unsure = behind != 0 && !are_printable(bytes);
+    return is_behind | is_unsure;
+}
+
+/* Widen a window by the terms that begin in words behind its first one, as long as these are known. Returns where it is
+   to be read on. */
+static const uint8_t *widen_by_words(
+    Worker *worker, Chunk *chunk, const AheadWord *word, size_t count, const uint8_t **reach, Status *status)
+{
+    const uint8_t *at = word->at + word->length + word->behind;
+    for (; --count && (++word)->at < chunk->stop && *status == OK; at = word->at + word->length + word->behind) {
+        const Entry *entry = word->length ? entry_of_word(worker, word) : NULL;
+        if (word->length && !entry)
+            return word->at;
+        if (entry && may_begin_term(word, entry))
+            *status = walk_starts(worker, word->at, word->length, starts_of(entry), entry->starts, reach);
+        if (*reach > chunk->stop)
+            chunk->stop = chunk_end(*reach, worker->text_end);
+    }
+    return at;
+}
+
+/* Whether a term stands that begins in a word, the first of those that were read ahead; then `chunk->stop` is set. */
+static Status look_for_term(
+    Worker *worker, Chunk *chunk, const AheadWord *word, size_t left, const int32_t *starts, size_t count)
+{
+    const uint8_t *behind = word->at + word->length, *reach = behind;
+    if (worker->is_inside)
+        return OK;
+    Status status = walk_starts(worker, word->at, word->length, starts, count, &reach);
+    if (status || reach == behind)
+        return status;
+    chunk->stop = chunk_end(reach, worker->text_end);
+    const uint8_t *at = widen_by_words(worker, chunk, word, left, &reach, &status);
+    if (status == OK && at < chunk->stop)
+        status = widen_window(worker, at, chunk->stop, &chunk->stop, &reach);
+    return status ? status : TERM_STANDS;
+}
+
+/* Put the ids of a word, the first of those that were read ahead. */
+static inline Status put_ahead_word(Worker *worker, Chunk *chunk, const AheadWord *word, size_t left)
+{
+    const Entry *entry = entry_of_word(worker, word);
+    if (UNLIKELY(!entry)) {
+        chunk->at = word->at + word->length;
+        Status status = work_out_word(worker, chunk, word->at, word->length);
+        if (status == OK)
+            status = look_for_term(
+                worker, chunk, word, left, worker->ids + worker->count, chunk->starts.count);
+        return status == OK && ids_need(worker, IDS_AT_ONCE) ? FAILED : status;
+    }
+    if (put_entry(worker, entry) || (entry->count > IDS_IN_ENTRY && ids_need(worker, IDS_AT_ONCE)))
+        return FAILED;
+    if (!worker->kernel->tree_count || !may_begin_term(word, entry))
+        return OK;
+    const int32_t *starts = starts_of(entry);
+    if (LIKELY(entry->starts == 2) && LIKELY(!may_start(worker->kernel, word->at, word->length, starts[1])))
+        return OK;
+    return look_for_term(worker, chunk, word, left, starts, entry->starts);
+}
+
+static inline void next_chunk(Chunk *chunk, const uint8_t *at, size_t count)
+{
+    chunk->start = chunk->part = at;
+    chunk->count = chunk->part_count = count;
+    chunk->is_free = -1;
+}
+
+/* Put the ids of the window that begins with a chunk, and go on behind it. */
+static inline Status pass_window(Worker *worker, Chunk *chunk)
+{
+    Status status = put_window(worker, chunk);
+    if (status == OK && ids_need(worker, IDS_AT_ONCE))
+        status = FAILED;
+    next_chunk(chunk, chunk->stop + 1, worker->count);
+    chunk->stop = NULL;
+    return status;
+}
+
+/* What of `pass_words` is put: words that were read ahead, of which so many are done. */
+typedef struct {
+    AheadWord words[WORDS_AT_ONCE];
+    size_t read, done;
+    const uint8_t *at; /* behind the last that is done */
+    int has_jumped;    /* over a window, and with it over what made an end to reading ahead */
+} Ahead;
+
+/* Put a word that is not at hand, and go on behind the window that it begins, if it does. */
+static Status put_other_word(Worker *worker, Chunk *chunk, Ahead *ahead)
+{
+    Status status = put_ahead_word(worker, chunk, &ahead->words[ahead->done], ahead->read - ahead->done);
+    if (status != TERM_STANDS)
+        return status;
+    status = pass_window(worker, chunk);
+    if (status)
+        return status;
+    ahead->at = chunk->start;
+    while (ahead->done + 1 < ahead->read && ahead->words[ahead->done + 1].at < ahead->at)
+        ahead->done++;
+    ahead->has_jumped = ahead->done + 1 == ahead->read;
+    return TERM_STANDS;
+}
+
+/* Put the ids of words that were read ahead, and of what is between them. */
+static Status put_words(Worker *worker, Chunk *chunk, Ahead *ahead)
+{
+    const int has_terms = worker->kernel->tree_count > 0;
+    int32_t *ids = worker->ids;
+    size_t count = worker->count;
+    for (ahead->done = 0; ahead->done < ahead->read; ahead->done++) {
+        const AheadWord *word = &ahead->words[ahead->done];
+        if (LIKELY(is_at_hand(word)) && LIKELY(!has_terms || !may_begin_term(word, word->entry))) {
+            memcpy(ids + count, word->entry->ids, sizeof word->entry->ids); /* the same each time is quick */
+            count += word->entry->count;
+        } else if (word->length) {
+            worker->count = count;
+            Status status = put_other_word(worker, chunk, ahead);
+            ids = worker->ids;
+            count = worker->count;
+            if (status == TERM_STANDS)
+                continue;
+            if (status)
+                return status;
+        }
+        ids[count] = word->follow;
+        count += word->follow >= 0;
+        ahead->at = word->at + word->length + word->behind;
+        if (LIKELY(word->ends_chunk)) {
+            next_chunk(chunk, ahead->at, count);
+        } else if (word->follow < 0) {
+            chunk->part = ahead->at;
+            chunk->part_count = count;
+        }
+    }
+    worker->count = count;
+    return OK;
+}
+
+/* Put the ids of words, from the beginning of a chunk on: up to about `end`, or to what is to be looked at more closely.
+   The chunk is the one that is read there. */
+static Status pass_words(Worker *worker, Chunk *chunk, const uint8_t *end)
+{
+    Ahead ahead = {.read = WORDS_AT_ONCE, .done = WORDS_AT_ONCE, .at = chunk->at};
+    Status status = OK;
+    while (ahead.done == ahead.read && (ahead.read == WORDS_AT_ONCE || ahead.has_jumped) && ahead.at < end && !status) {
+        ahead.read = read_ahead(worker, ahead.at, end, ahead.words);
+        ahead.has_jumped = 0;
+        status = ids_need(worker, IDS_AT_ONCE) ? FAILED : put_words(worker, chunk, &ahead);
+    }
+    chunk->at = ahead.at;
+    chunk->before = ahead.at > chunk->part ? ahead.at - 1 : NULL;
+    chunk->before_end = ahead.at;
+    chunk->before_is_plain = 1; /* all ASCII is */
+    return status >= TOKEN_IN_PART ? OK : status; /* which the one who goes on finds again */
+}
+
+/* ---- texts ------------------------------------------------------------------------------------------------------- */
+
+/* Put the ids of a text behind which PADDING can be read, and of what else belongs to its last window. `*behind` is
+   behind the space that ends it. */
+static Status encode_padded(Worker *worker, const uint8_t *text, size_t size, const uint8_t **behind)
+{
+    const uint8_t *at = text, *text_end = text + size;
+    worker->looked = text;
+    if (UNLIKELY(!worker->has_letters) && ask_about_letters(worker))
+        return FAILED;
+    while (at < text_end && worker->count < worker->enough) {
+        Chunk chunk = new_chunk(worker, at, text_end);
+        Status status = OK;
+        size_t left = worker->enough - worker->count, most = left / 3 < BYTES_AT_ONCE ? 3 + 3 * left : BYTES_AT_ONCE;
+        const uint8_t *end = (size_t)(text_end - at) > most ? at + most : text_end;
+        if (worker->are_letters_simple)
+            status = pass_words(worker, &chunk, end);
+        if (status == OK && chunk.at >= end && chunk.at == chunk.start && chunk.at < text_end) {
+            at = chunk.at; /* of this chunk nothing is read */
+        } else {
+            if (status == OK && chunk.at < text_end)
+                status = put_chunk(worker, &chunk);
+            if (status)
+                return status;
+            at = chunk.at > text_end && !chunk.stop ? chunk.at : chunk.at + 1; /* behind the space, as words are passed */
+        }
+        if (checkpoint(worker, at))
+            return FAILED;
+    }
+    *behind = at;
+    return OK;
+}
+
+/* Begin with a text, or a copy of what is left of it. */
+static void begin_text(Worker *worker, const uint8_t *text, size_t size)
+{
+    enum { AT_FIRST = 4096, A_BYTE = 16 }; /* characters that may be walked */
+    worker->text_end = text + size;
+    worker->walked = 0;
+    worker->most_walked = AT_FIRST + A_BYTE * size;
+}
+
+/* Put the ids of UTF-8. What is at its end is read in a copy, behind which bytes can be read. */
+static Status encode_bytes(Worker *worker, const uint8_t *text, size_t size)
+{
+    const uint8_t *behind = text;
+    size_t cut = 0;
+    begin_text(worker, text, size);
+    if (size > TEXT_AT_HAND) {
+        for (cut = size - PADDING; cut && text[cut] != ' ' && size - cut <= TEXT_AT_HAND;)
+            cut--;
+        cut = text[cut] == ' ' ? cut : 0;
+    }
+    Status status = cut ? encode_padded(worker, text, cut, &behind) : OK;
+    if (status || behind >= text + size || worker->count >= worker->enough)
+        return status;
+    size -= (size_t)(behind - text);
+    uint8_t *copy = padded_copy(behind, size, worker->text, TEXT_AT_HAND);
+    if (!copy)
+        return FAILED;
+    begin_text(worker, copy, size);
+    status = encode_padded(worker, copy, size, &behind);
+    if (copy != worker->text)
+        xfree(copy);
+    return status;
+}
+
+/* Put the ids of a text. */
+Status encode_text(Worker *worker, Text text)
+{
+    size_t count = worker->count;
+    Status status = text.bytes ? encode_bytes(worker, text.bytes, text.size) : WHOLE_TEXT;
+    if (status != WHOLE_TEXT)
+        return status;
+    worker->count = count;
+    return ask_for_numbers(worker, IDS, text);
+}
+
+/* Put the steps of a text behind which PADDING can be read: from the end of the last chunk to where its first token
+   starts, from there to where that ends, and so on, in code points; of which a space between chunks is one. A window is
+   like a chunk. */
+Status encode_steps(Worker *worker, const uint8_t *text, size_t size)
+{
+    const uint8_t *at = text, *text_end = text + size;
+    worker->looked = text;
+    begin_text(worker, text, size);
+    for (;;) {
+        const uint8_t *stop = chunk_end(at, text_end), *reach = at;
+        int goes_on = may_go_on(worker, at, stop);
+        Status status = goes_on > 0 ? widen_window(worker, at, stop, &stop, &reach) : goes_on ? FAILED : OK;
+        if (status == OK)
+            status = ask_cached(worker, KEY_STEPS, at, (size_t)(stop - at));
+        if (status)
+            return status;
+        if (stop == text_end)
+            return OK;
+        at = stop + 1;
+        if (checkpoint(worker, at))
+            return FAILED;
+    }
+}

@@ -1,0 +1,478 @@
+/* A word -> its ids. `cache_get` looks up what a word became before; `ids_of_word` works it out: the longest entry of
+   the vocabulary at the front of the word, then at the front of the rest, and so on.
+
+   The vocabulary is a hash table of its entries. Entries of at most 11 bytes are compared as two numbers. The first four
+   and eight bytes of a rest tell which lengths an entry there may have; these are tried, the longest first. So a piece
+   costs a step for each such length, whatever the length of the word. All is made once, and only read afterwards.
+
+   The cache is a hash table of four bytes a place, which lead to entries. These lie one behind the other in the order in
+   which they came, so those of frequent words lie together: a look costs two reads of memory. The hash has a random
+   seed, so nobody can choose texts whose words all fall on one place. When the next entry would take more memory than
+   the kernel allows, all is forgotten, at the next checkpoint: until then entries stay where they are. */
+#include "kernel.h"
+
+/* ---- allocation, which a test can make fail ---------------------------------------------------------------------- */
+
+#ifdef TRIETOK_FAILING_ALLOCATOR
+Shared allocations_until_failure = -1, allocations_alive = 0;
+
+static int allocation_fails(void)
+{
+    return shared_get(&allocations_until_failure) >= 0 && shared_add(&allocations_until_failure, -1) == 0;
+}
+static void count_allocations(int more) { shared_add(&allocations_alive, more); }
+#else
+static int allocation_fails(void) { return 0; }
+static void count_allocations(int more) { (void)more; }
+#endif
+
+void *xcalloc(size_t count, size_t size)
+{
+    void *made = allocation_fails() ? NULL : calloc(count ? count : 1, size);
+    count_allocations(made != NULL);
+    return made;
+}
+
+void *xrealloc(void *from, size_t size)
+{
+    void *made = allocation_fails() ? NULL : realloc(from, size);
+    count_allocations(made && !from);
+    return made;
+}
+
+void xfree(void *memory)
+{
+    count_allocations(-(memory != NULL));
+    free(memory);
+}
+
+/* ---- the vocabulary: looking up ---------------------------------------------------------------------------------- */
+
+enum {
+    LONGEST_INLINE = 11, /* bytes */
+    PIECE_TAG = 24,      /* the last byte of `Piece.high` */
+    MOST_LONG = 1 << PIECE_TAG,
+    FIRST_LONG = 31,     /* entries of so many bytes and more have one bit together */
+    PIECES_AHEAD = 16
+};
+
+/* The key of an entry; READ_AT_ONCE bytes from its start must be there to be read, or all its bytes if it is long. */
+static inline Piece piece_key(const Vocabulary *vocabulary, int place, const uint8_t *bytes, size_t length)
+{
+    uint32_t tag = (uint32_t)place << 31;
+    if (UNLIKELY(length > LONGEST_INLINE))
+        return (Piece){hash_of(vocabulary->seed, bytes, length), tag | (uint32_t)IS_LONG << PIECE_TAG, NO_ID};
+    Pair pair = pair_of(bytes, length);
+    return (Piece){pair.low, (uint32_t)pair.high | tag | (uint32_t)(length + 1) << PIECE_TAG, NO_ID};
+}
+
+static inline uint64_t piece_hash(const Vocabulary *vocabulary, uint64_t low, uint32_t high)
+{
+    if ((high >> PIECE_TAG & 31) == IS_LONG)
+        high &= ~(uint32_t)(MOST_LONG - 1);
+    return mix(low ^ vocabulary->seed[0], high ^ vocabulary->seed[1]);
+}
+
+static inline uint64_t *mark_of(const Vocabulary *vocabulary, uint64_t hash)
+{
+    return &vocabulary->marks[hash >> 32 & vocabulary->marks_mask];
+}
+
+static inline uint8_t *lengths_by_4(const Vocabulary *vocabulary, int place, const uint8_t *bytes)
+{
+    uint64_t first = (uint64_t)place << 32 | read_bytes(bytes, 4);
+    return &vocabulary->by_4[(first * FACTOR) >> 32 & vocabulary->by_mask];
+}
+
+static inline uint32_t *lengths_by_8(const Vocabulary *vocabulary, int place, const uint8_t *bytes)
+{
+    uint64_t first = read_bytes(bytes, 8) ^ vocabulary->seed[0];
+    return &vocabulary->by_8[(mix(first, OTHER_FACTOR + (uint64_t)place) & vocabulary->by_mask) >> 1];
+}
+
+/* Whether an entry with the key's low number is of these bytes. */
+static inline int is_piece(const Vocabulary *vocabulary, const Piece *piece, uint32_t high, const uint8_t *bytes, size_t length)
+{
+    if (LIKELY(length <= LONGEST_INLINE))
+        return piece->high == high;
+    if ((piece->high & ~(uint32_t)(MOST_LONG - 1)) != high)
+        return 0;
+    const uint8_t *is = vocabulary->longs + (size_t)(piece->high & (MOST_LONG - 1)) * READ_AT_ONCE;
+    return read_bytes(is, 2) == length && !memcmp(is + 2, bytes, length);
+}
+
+/* The id of an entry, or NO_ID. */
+static inline int32_t id_of_piece(const Vocabulary *vocabulary, int place, const uint8_t *bytes, size_t length)
+{
+    Piece key = piece_key(vocabulary, place, bytes, length);
+    uint64_t hash = piece_hash(vocabulary, key.low, key.high);
+    if (!(*mark_of(vocabulary, hash) >> (hash >> 58) & 1))
+        return NO_ID;
+    for (uint64_t at = hash & vocabulary->mask;; at = (at + 1) & vocabulary->mask) {
+        const Piece *piece = &vocabulary->pieces[at];
+        if (!piece->high)
+            return NO_ID;
+        if (piece->low == key.low && is_piece(vocabulary, piece, key.high, bytes, length))
+            return piece->id;
+    }
+}
+
+/* The same for the lengths of FIRST_LONG and more. */
+static int32_t longest_long_piece(const Vocabulary *vocabulary, int place, const uint8_t *rest, size_t left, size_t *length)
+{
+    for (size_t i = 0; i < vocabulary->long_count; i++) {
+        *length = vocabulary->long_lengths[i];
+        int32_t id = *length > left ? NO_ID : id_of_piece(vocabulary, place, rest, *length);
+        if (id != NO_ID)
+            return id;
+    }
+    return NO_ID;
+}
+
+/* The id of the longest entry at the front of a rest, whose length is set. READ_AT_ONCE bytes behind the rest must be
+   there to be read. */
+int32_t longest_piece(const Vocabulary *vocabulary, int place, const uint8_t *rest, size_t left, size_t *length)
+{
+    uint32_t lengths = vocabulary->short_lengths;
+    if (left >= 4)
+        lengths |= *lengths_by_4(vocabulary, place, rest);
+    if (lengths & 1 && left >= 8)
+        lengths |= *lengths_by_8(vocabulary, place, rest);
+    lengths &= ~1u;
+    if (UNLIKELY(lengths >> FIRST_LONG)) {
+        int32_t id = longest_long_piece(vocabulary, place, rest, left, length);
+        if (id != NO_ID)
+            return id;
+        lengths ^= (uint32_t)1 << FIRST_LONG;
+    }
+    if (left < FIRST_LONG)
+        lengths &= ((uint32_t)2 << left) - 1;
+    for (; lengths; lengths ^= (uint32_t)1 << *length) {
+        *length = highest_bit(lengths);
+        int32_t id = id_of_piece(vocabulary, place, rest, *length);
+        if (id != NO_ID)
+            return id;
+    }
+    *length = 1;
+    return *rest < 0x80 ? vocabulary->of_byte[place][*rest] : NO_ID;
+}
+
+/* The ids of a word that is not empty; there is room for as many as it has bytes, and READ_AT_ONCE bytes behind it can
+   be read. Returns how many there are. */
+size_t ids_of_word(const Vocabulary *vocabulary, const uint8_t *word, size_t size, size_t code_points, int32_t *ids)
+{
+    size_t count = 0, at = 0, length = 0;
+    if (code_points <= vocabulary->longest_word) {
+        for (; at < size; at += length) {
+            int32_t id = longest_piece(vocabulary, at ? INSIDE : AT_START, word + at, size - at, &length);
+            if (id == NO_ID)
+                break;
+            ids[count++] = id;
+        }
+    }
+    if (at < size) {
+        ids[0] = vocabulary->unknown;
+        return 1;
+    }
+    return count;
+}
+
+/* ---- the vocabulary: making it ----------------------------------------------------------------------------------- */
+
+/* Room for so many entries, each of which may be added twice. */
+int vocabulary_begin(Vocabulary *vocabulary, size_t entries)
+{
+    size_t by = power_of_two(entries, 256), marks = power_of_two(entries / 4, 64); /* 16 bits an entry */
+    vocabulary->added = xrealloc(NULL, (2 * entries + 1) * sizeof *vocabulary->added);
+    vocabulary->marks = xcalloc(marks, sizeof *vocabulary->marks);
+    vocabulary->by_4 = xcalloc(by, sizeof *vocabulary->by_4);
+    vocabulary->by_8 = xcalloc(by / 2, sizeof *vocabulary->by_8);
+    vocabulary->by_mask = by - 1;
+    vocabulary->marks_mask = marks - 1;
+    return vocabulary->added && vocabulary->marks && vocabulary->by_4 && vocabulary->by_8 ? 0 : NO_MEMORY;
+}
+
+static int note_long_length(Vocabulary *vocabulary, size_t length)
+{
+    size_t at = 0;
+    while (at < vocabulary->long_count && vocabulary->long_lengths[at] > length)
+        at++;
+    if (at < vocabulary->long_count && vocabulary->long_lengths[at] == length)
+        return 0;
+    if (vocabulary->long_count == MOST_LONG_LENGTHS)
+        return TOO_LARGE;
+    uint16_t *lengths = vocabulary->long_lengths;
+    memmove(lengths + at + 1, lengths + at, (vocabulary->long_count - at) * sizeof *lengths);
+    lengths[at] = (uint16_t)length;
+    vocabulary->long_count++;
+    return 0;
+}
+
+/* Keep the bytes of a long entry. */
+static int keep_long(Vocabulary *vocabulary, const uint8_t *bytes, size_t length)
+{
+    size_t size = (2 + length + READ_AT_ONCE - 1) / READ_AT_ONCE * READ_AT_ONCE, used = vocabulary->longs_size;
+    if (used / READ_AT_ONCE >= MOST_LONG)
+        return TOO_LARGE;
+    if (used + size > vocabulary->longs_room) {
+        uint8_t *longs = xrealloc(vocabulary->longs, 2 * (used + size));
+        if (!longs)
+            return NO_MEMORY;
+        vocabulary->longs = longs;
+        vocabulary->longs_room = 2 * (used + size);
+    }
+    uint16_t short_length = (uint16_t)length;
+    memcpy(vocabulary->longs + used, &short_length, sizeof short_length);
+    memcpy(vocabulary->longs + used + 2, bytes, length);
+    vocabulary->longs_size += size;
+    return 0;
+}
+
+/* Add an entry of 1 to LONGEST_PIECE bytes, behind which READ_AT_ONCE bytes can be read. It is put in its place later; of
+   two entries of the same bytes the first counts. */
+int vocabulary_add(Vocabulary *vocabulary, int place, const uint8_t *bytes, size_t length, int32_t id)
+{
+    Piece piece = piece_key(vocabulary, place, bytes, length);
+    vocabulary->is_first[*bytes] |= place == AT_START;
+    int result = length >= FIRST_LONG ? note_long_length(vocabulary, length) : 0;
+    if (!result && length > LONGEST_INLINE) {
+        *lengths_by_4(vocabulary, place, bytes) |= 1;
+        *lengths_by_8(vocabulary, place, bytes) |= (uint32_t)1 << (length < FIRST_LONG ? length : FIRST_LONG);
+        piece.high |= (uint32_t)(vocabulary->longs_size / READ_AT_ONCE);
+        result = keep_long(vocabulary, bytes, length);
+    }
+    piece.id = id;
+    vocabulary->added[vocabulary->count++] = piece;
+    return result;
+}
+
+/* Put an entry in its place, and note what leads to it; or only ask for the memory. */
+static inline void place_piece(Vocabulary *vocabulary, const Piece *piece, int only_ask)
+{
+    uint64_t hash = piece_hash(vocabulary, piece->low, piece->high), at = hash & vocabulary->mask;
+    uint32_t length = (piece->high >> PIECE_TAG & 31) - 1;
+    int place = (int)(piece->high >> 31);
+    uint8_t bytes[8];
+    memcpy(bytes, &piece->low, 8);
+    if (only_ask) {
+        PREFETCH(&vocabulary->pieces[at]);
+        PREFETCH(mark_of(vocabulary, hash));
+        PREFETCH(length < 8 ? (void *)lengths_by_4(vocabulary, place, bytes) : lengths_by_8(vocabulary, place, bytes));
+        return;
+    }
+    while (vocabulary->pieces[at].high)
+        at = (at + 1) & vocabulary->mask;
+    vocabulary->pieces[at] = *piece;
+    *mark_of(vocabulary, hash) |= (uint64_t)1 << (hash >> 58);
+    if (length < 4)
+        vocabulary->short_lengths |= (uint32_t)1 << length & ~2u; /* those of one byte have a table */
+    else if (length < 8)
+        *lengths_by_4(vocabulary, place, bytes) |= (uint8_t)(1 << length);
+    else if (length <= LONGEST_INLINE) {
+        *lengths_by_4(vocabulary, place, bytes) |= 1;
+        *lengths_by_8(vocabulary, place, bytes) |= (uint32_t)1 << length;
+    }
+}
+
+/* Make the tables of ids that are had without a hash. */
+static int fill_tables(Vocabulary *vocabulary, int has_words)
+{
+    uint8_t bytes[READ_AT_ONCE] = {0};
+    for (int place = AT_START; place <= INSIDE; place++)
+        for (*bytes = 0; *bytes < 0x80; ++*bytes)
+            vocabulary->of_byte[place][*bytes] = id_of_piece(vocabulary, place, bytes, 1);
+    if (!has_words)
+        return 0;
+    vocabulary->of_chinese = xrealloc(NULL, (LAST_CHINESE - FIRST_CHINESE + 1) * sizeof *vocabulary->of_chinese);
+    for (uint32_t code = FIRST_CHINESE; vocabulary->of_chinese && code <= LAST_CHINESE; code++) {
+        size_t length = put_code_point(bytes, code);
+        ids_of_word(vocabulary, bytes, length, 1, &vocabulary->of_chinese[code - FIRST_CHINESE]);
+    }
+    return vocabulary->of_chinese ? 0 : NO_MEMORY;
+}
+
+/* Put all entries in their places. They are far from each other, so memory is asked for some entries ahead. */
+int vocabulary_finish(Vocabulary *vocabulary, int has_words)
+{
+    size_t places = power_of_two(vocabulary->count + vocabulary->count / 2, 256);
+    vocabulary->pieces = xcalloc(places, sizeof *vocabulary->pieces);
+    vocabulary->mask = places - 1;
+    if (!vocabulary->pieces)
+        return NO_MEMORY;
+    for (size_t i = 0; i < vocabulary->count + PIECES_AHEAD; i++) {
+        if (i < vocabulary->count)
+            place_piece(vocabulary, &vocabulary->added[i], 1);
+        if (i >= PIECES_AHEAD)
+            place_piece(vocabulary, &vocabulary->added[i - PIECES_AHEAD], 0);
+    }
+    xfree(vocabulary->added);
+    vocabulary->added = NULL;
+    return fill_tables(vocabulary, has_words);
+}
+
+void vocabulary_free(Vocabulary *vocabulary)
+{
+    void *const all[] = {vocabulary->pieces, vocabulary->marks, vocabulary->by_4, vocabulary->by_8, vocabulary->added,
+        vocabulary->longs, vocabulary->of_chinese};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        xfree(all[i]);
+}
+
+/* ---- the cache --------------------------------------------------------------------------------------------------- */
+
+enum { FEWEST_PLACES = 1024, MANY_PLACES = 1 << 16, UNIT = sizeof(Entry) };
+
+/* How many entries would have room in what lies behind one. */
+static size_t units_behind(size_t long_length, size_t count, size_t starts)
+{
+    size_t numbers = (count > IDS_IN_ENTRY ? count : 0) + (count + starts > IDS_IN_ENTRY ? starts : 0);
+    return ((long_length + 3) / 4 * 4 + numbers * sizeof(int32_t) + UNIT - 1) / UNIT;
+}
+
+static uint64_t first_of_next_segment(uint64_t number)
+{
+    uint64_t place = (number - 1) * UNIT + ((uint64_t)1 << FIRST_SEGMENT);
+    return (((uint64_t)2 << highest_bit(place)) - ((uint64_t)1 << FIRST_SEGMENT)) / UNIT + 1;
+}
+
+static void lead_to(Cache *cache, uint64_t at, uint64_t hash, uint64_t number)
+{
+    cache->places[at] = ((uint32_t)(hash >> 32) & ~(uint32_t)cache->mask) | (uint32_t)number;
+}
+
+/* Have so many places. 1; 0 where they take too much; -1 for no memory. */
+static int grow_places(Worker *worker, size_t count)
+{
+    Cache *cache = &worker->cache;
+    uint32_t *before = cache->places;
+    size_t bytes_before = (cache->mask + 1) * sizeof *before;
+    if (!take_room(worker, count * sizeof *before))
+        return 0;
+    cache->places = xcalloc(count, sizeof *before);
+    if (!cache->places) {
+        cache->places = before;
+        give_room(worker, count * sizeof *before);
+        return -1;
+    }
+    cache->mask = count - 1;
+    for (uint64_t number = 1; number <= cache->used;) {
+        const Entry *entry = entry_of(cache, number);
+        if (!entry->high) {
+            number = first_of_next_segment(number);
+            continue;
+        }
+        uint64_t hash = hash_of_key(cache, (Pair){entry->low, entry->high}), at = hash & cache->mask;
+        while (cache->places[at])
+            at = (at + 1) & cache->mask;
+        lead_to(cache, at, hash, number);
+        number += 1 + units_behind(long_length(entry), entry->count, entry->starts);
+    }
+    xfree(before);
+    give_room(worker, bytes_before);
+    return 1;
+}
+
+/* Have the segment in which the next entry lies. 1, 0 or -1 as `grow_places`. */
+static int add_segment(Worker *worker)
+{
+    Cache *cache = &worker->cache;
+    unsigned top = highest_bit(cache->used * UNIT + ((uint64_t)1 << FIRST_SEGMENT)), segment = top - FIRST_SEGMENT;
+    size_t size = (size_t)1 << top;
+    if (segment >= SEGMENTS)
+        return 0;
+    if (cache->segments[segment])
+        return 1;
+    if (!take_room(worker, size))
+        return 0;
+    cache->segments[segment] = xrealloc(NULL, size);
+    if (!cache->segments[segment])
+        give_room(worker, size);
+    return cache->segments[segment] ? 1 : -1;
+}
+
+/* Forget all that words and chunks became. Nothing is left but the smallest table; there is always one. */
+void cache_forget(Worker *worker)
+{
+    Cache *cache = &worker->cache;
+    uint32_t *places = cache->mask + 1 == FEWEST_PLACES ? NULL : xcalloc(FEWEST_PLACES, sizeof *places);
+    for (int i = 0; i < SEGMENTS; i++) {
+        if (cache->segments[i])
+            give_room(worker, (size_t)1 << (FIRST_SEGMENT + i));
+        xfree(cache->segments[i]);
+        cache->segments[i] = NULL;
+    }
+    if (places) {
+        give_room(worker, (cache->mask + 1 - FEWEST_PLACES) * sizeof *places);
+        xfree(cache->places);
+        cache->places = places;
+        cache->mask = FEWEST_PLACES - 1;
+    } else {
+        memset(cache->places, 0, (cache->mask + 1) * sizeof *places);
+    }
+    cache->times_full += (uint64_t)cache->is_full;
+    cache->used = 0;
+    cache->is_full = 0;
+    memset(cache->counts, 0, sizeof cache->counts);
+}
+
+/* The smallest table of a new worker. -1 for no memory. */
+int cache_begin(Worker *worker)
+{
+    Cache *cache = &worker->cache;
+    cache->places = xcalloc(FEWEST_PLACES, sizeof *cache->places);
+    cache->mask = FEWEST_PLACES - 1;
+    worker->bytes += (long long)(FEWEST_PLACES * sizeof *cache->places);
+    shared_add(&worker->kernel->room, -worker->bytes);
+    return cache->places ? 0 : -1;
+}
+
+void cache_free(Cache *cache)
+{
+    for (int i = 0; i < SEGMENTS; i++)
+        xfree(cache->segments[i]);
+    xfree(cache->places);
+}
+
+/* See to it that there is room for an entry of so many units. 1, 0 or -1 as `grow_places`. */
+static int make_room(Worker *worker, size_t units)
+{
+    Cache *cache = &worker->cache;
+    uint64_t next = first_of_next_segment(cache->used + 1);
+    if (cache->used + units >= next) { /* an entry lies within a segment */
+        if (cache->used + 1 < next)
+            *entry_of(cache, cache->used + 1) = (Entry){0};
+        cache->used = next - 1;
+    }
+    size_t places = cache->mask + 1;
+    int result = add_segment(worker);
+    if (result == 1 && 4 * (cache->used + units) > 3 * places)
+        result = grow_places(worker, places < MANY_PLACES ? 4 * places : 2 * places);
+    return result;
+}
+
+/* Remember what bytes became, unless they are too long or the cache is full. Behind the ids are the starts. -1 for no
+   memory. What must be there to be read: see `cache_get`. */
+int cache_put(Worker *worker, KeyKind kind, const uint8_t *bytes, size_t length, const int32_t *ids, size_t count, Starts starts)
+{
+    Cache *cache = &worker->cache;
+    if (length > LONGEST_KEY || count > MOST_IDS || cache->is_full)
+        return 0;
+    size_t behind = length > LONGEST_SHORT ? length : 0, units = 1 + units_behind(behind, count, starts.count);
+    int has_room = make_room(worker, units);
+    cache->is_full = !has_room;
+    if (has_room <= 0)
+        return has_room;
+    Pair key = key_of(cache, kind, bytes, length);
+    uint64_t at, hash = hash_of_key(cache, key);
+    if (cache_find(cache, key, hash, bytes, length, &at))
+        return 0;
+    Entry *entry = entry_of(cache, cache->used + 1);
+    *entry = (Entry){key.low, key.high, (uint32_t)count, starts.count, starts.behind, {0}};
+    memcpy(entry + 1, bytes, behind);
+    memcpy(ids_of(entry), ids, count * sizeof *ids);
+    memcpy(starts_of(entry), ids + count, starts.count * sizeof *ids);
+    cache->counts[kind]++;
+    lead_to(cache, at, hash, cache->used + 1);
+    cache->used += units;
+    return 0;
+}
