@@ -555,7 +555,6 @@ class Call:
             width=width,
             multiple=self.options.pad_to_multiple_of or 1,
             pads_left=self.padding_side == "left",
-            most=-1 if self.limit == NO_LIMIT else int(self.limit),
             one=one,
         )
         if self.options.return_tensors is None:
@@ -575,14 +574,19 @@ class Call:
         made = kernel.columns(texts, form, threads_allowed)
         if made is None:
             return None
+        columns, longest = made
+        ids = [columns["input_ids"]] if one else columns["input_ids"]
+        if longest > self.limit:
+            if self.pads and not self.rules.padding_counts:
+                return None
+            self.warn_of(map(len, ids) if form.make is None else [longest])
         if form.make == ():
             rows = len(texts) // (1 + is_pair)
-            return {name: int64_to_torch(made[name], rows) for name in made}
+            return {name: int64_to_torch(columns[name], rows) for name in columns}
         if self.options.return_offsets_mapping:
-            ids = [made["input_ids"]] if one else made["input_ids"]
             spans = [*map(self._spans_around, repeat(pipeline), texts, ids)]
-            made["offset_mapping"] = spans[0] if one else spans
-        return made
+            columns["offset_mapping"] = spans[0] if one else spans
+        return columns
 
     def _spans_around(self, pipeline: Pipeline, text: str, row: list[int]) -> list[Span]:
         """Return the spans of a text that is neither cut nor padded, whose row is known."""

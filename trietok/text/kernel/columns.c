@@ -233,29 +233,26 @@ static Filled new_list(const Kernel *kernel, size_t size)
 
 static void put_ids(Filled *to, const int32_t *ids, size_t count)
 {
-    PyObject *list = to->list;
-    Py_ssize_t at = to->at;
-    for (size_t i = 0; list && i < count; i++) {
+    for (size_t i = 0; to->list && i < count; i++) {
         size_t ahead = (size_t)ids[i + INTS_AHEAD < count ? i + INTS_AHEAD : i];
         if (ahead < INTS_KEPT)
             PREFETCH(to->kernel->ints[ahead]);
         PyObject *number = int_of(to->kernel, ids[i]);
         if (number)
-            PyList_SetItem(list, at++, number);
+            PyList_SetItem(to->list, to->at++, number);
         else
-            Py_CLEAR(list);
+            Py_CLEAR(to->list);
     }
-    to->list = list;
-    to->at = at;
 }
 
 static void put_number(Filled *to, int64_t number, size_t count)
 {
-    PyObject *object = to->list && count ? int_of(to->kernel, number) : NULL;
+    PyObject *list = to->list, *object = list && count ? int_of(to->kernel, number) : NULL;
     if (count && !object)
         Py_CLEAR(to->list);
-    for (size_t i = 0; to->list && i < count; i++)
-        PyList_SetItem(to->list, to->at++, Py_NewRef(object));
+    for (size_t i = 0; object && i < count; i++)
+        PyList_SetItem(list, to->at + (Py_ssize_t)i, Py_NewRef(object));
+    to->at += (Py_ssize_t)count;
     Py_XDECREF(object);
 }
 
@@ -774,7 +771,6 @@ typedef struct {
     int64_t width;
     int64_t multiple; /* up to which a width is rounded */
     int64_t pads_left;
-    int64_t most; /* ids that a row may have without a warning */
     int64_t one;  /* whether lists are those of the only row */
 } Form;
 
@@ -836,8 +832,7 @@ static size_t length_of(const Columns *columns, Py_ssize_t row)
     return rows[0].length + (columns->form.texts == MOST_TEXTS ? rows[1].length : 0);
 }
 
-/* Find out how wide the columns are. Whether they are to be made here: nobody has to be told of a row's length, or to cut
-   a pair; and arrays have one width. */
+/* Find out how wide the columns are. Whether they can be made here: no pair has to be cut, and arrays have one width. */
 static int measure(Columns *columns)
 {
     const Form *form = &columns->form;
@@ -854,8 +849,7 @@ static int measure(Columns *columns)
                                                   : (size_t)form->width;
     columns->width = columns->longest > columns->filled ? columns->longest : columns->filled;
     size_t least = columns->shortest > columns->filled ? columns->shortest : columns->filled;
-    if ((form->most >= 0 && columns->width > (size_t)form->most)
-        || (form->room >= 0 && columns->longest - columns->around > (size_t)form->room))
+    if (form->room >= 0 && columns->longest - columns->around > (size_t)form->room)
         return 0;
     return columns->make == Py_None || (columns->width == least && columns->width);
 }
@@ -1042,15 +1036,18 @@ PyObject *kernel_columns(Kernel *kernel, PyObject *const *arguments, Py_ssize_t 
     Batch *batch = count && !(count % form->texts) ? batch_of(kernel, arguments[0], 1) : NULL;
     if (!batch)
         return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
-    PyObject *dict = NULL;
+    PyObject *made = NULL, *dict = NULL;
     columns.batch = batch;
     if (!batch_encode(batch, arguments[2], room)) {
         if (form->texts == 1)
             cut_rows(batch, form->room, form->cuts_left != 0);
-        dict = measure(&columns) ? PyDict_New() : Py_NewRef(Py_None);
-        if (dict && dict != Py_None && (columns.make == Py_None ? put_lists(&columns, dict) : put_arrays(&columns, dict)))
-            Py_CLEAR(dict);
+        if (!measure(&columns))
+            made = Py_NewRef(Py_None);
+        else if ((dict = PyDict_New())
+                 && !(columns.make == Py_None ? put_lists(&columns, dict) : put_arrays(&columns, dict)))
+            made = Py_BuildValue("(On)", dict, (Py_ssize_t)columns.width);
     }
+    Py_XDECREF(dict);
     batch_free(batch);
-    return dict;
+    return made;
 }

@@ -38,7 +38,6 @@ def form_of(
     width: int = TO_LONGEST,
     multiple: int = 1,
     pads_left: bool = False,
-    most: int = -1,
     one: bool = False,
 ) -> Form:
     """Return a form of lists.
@@ -52,11 +51,10 @@ def form_of(
         width: how many ids a row is padded to; `NOT_PADDED` or `TO_LONGEST`.
         multiple: to a multiple of which.
         pads_left: whether padding comes first.
-        most: how many ids a row may have unless somebody has to be told; -1 for any number.
         one: whether the only row is returned by itself.
     """
     three = [*specials, 0][:3]
-    options = (room, cuts_left, width, multiple, pads_left, most, one)
+    options = (room, cuts_left, width, multiple, pads_left, one)
     numbers = [len(specials) - 1, *three, *(min(number, LARGE) for number in options)]
     for padding, of_texts, of_specials in columns.values():
         numbers += [padding, *of_texts, *of_specials]

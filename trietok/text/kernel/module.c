@@ -353,10 +353,10 @@ static PyMethodDef kernel_methods[] = {
         "A chunk with characters behind its last token ends with an empty span."},
     {"columns", FUNCTION(kernel_columns), METH_FASTCALL,
         "columns(texts, form, threads, /)\n--\n\n"
-        "The ids of a tuple of texts as a `Form` says: columns by name.\n\n"
-        "None where there is no text, or something that is no str, or where Python has to do more: warn of a row's\n"
-        "length, cut a pair, or refuse arrays of rows of several widths. Where there is much to read, `threads` is asked\n"
-        "how many threads may do it; None for this one alone."},
+        "The ids of a tuple of texts as a `Form` says: columns by name, and how many ids the longest row has.\n\n"
+        "None where there is no text, or something that is no str, or where Python has to cut a pair, or to refuse arrays\n"
+        "of rows of several widths. Where there is much to read, `threads` is asked how many threads may do it; None for\n"
+        "this one alone."},
     {"flat", FUNCTION(kernel_flat), METH_VARARGS,
         "flat(texts, threads, room, from_left, front, back, /)\n--\n\n"
         "How many ids each text has, and the ids of all in one run, both as int32 in a bytearray.\n\n"

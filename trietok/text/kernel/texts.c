@@ -569,8 +569,8 @@ static Status compose(Worker *worker, const uint8_t *part, size_t length, uint8_
 /* Put the ids of a part by its composed form, if these can be told character by character. */
 static Status encode_composed(Worker *worker, const uint8_t *part, size_t length)
 {
-    size_t count = worker->count, size;
-    uint8_t *copy;
+    size_t count = worker->count, size = 0;
+    uint8_t *copy = NULL;
     Status status = compose(worker, part, length, &copy, &size);
     if (status != OK)
         return status;
