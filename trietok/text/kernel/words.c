@@ -52,8 +52,7 @@ enum {
     LONGEST_INLINE = 11, /* bytes */
     PIECE_TAG = 24,      /* the last byte of `Piece.high` */
     MOST_LONG = 1 << PIECE_TAG,
-    FIRST_LONG = 31,     /* entries of so many bytes and more have one bit together */
-    PIECES_AHEAD = 16
+    FIRST_LONG = 31      /* entries of so many bytes and more have one bit together */
 };
 
 /* The key of an entry; READ_AT_ONCE bytes from its start must be there to be read, or all its bytes if it is long. */
@@ -246,20 +245,14 @@ int vocabulary_add(Vocabulary *vocabulary, int place, const uint8_t *bytes, size
     return result;
 }
 
-/* Put an entry in its place, and note what leads to it; or only ask for the memory. */
-static inline void place_piece(Vocabulary *vocabulary, const Piece *piece, int only_ask)
+/* Put an entry in its place, and note what leads to it. */
+static void place_piece(Vocabulary *vocabulary, const Piece *piece)
 {
     uint64_t hash = piece_hash(vocabulary, piece->low, piece->high), at = hash & vocabulary->mask;
     uint32_t length = (piece->high >> PIECE_TAG & 31) - 1;
     int place = (int)(piece->high >> 31);
     uint8_t bytes[8];
     memcpy(bytes, &piece->low, 8);
-    if (only_ask) {
-        PREFETCH(&vocabulary->pieces[at]);
-        PREFETCH(mark_of(vocabulary, hash));
-        PREFETCH(length < 8 ? (void *)lengths_by_4(vocabulary, place, bytes) : lengths_by_8(vocabulary, place, bytes));
-        return;
-    }
     while (vocabulary->pieces[at].high)
         at = (at + 1) & vocabulary->mask;
     vocabulary->pieces[at] = *piece;
@@ -291,7 +284,7 @@ static int fill_tables(Vocabulary *vocabulary, int has_words)
     return vocabulary->of_chinese ? 0 : NO_MEMORY;
 }
 
-/* Put all entries in their places. They are far from each other, so memory is asked for some entries ahead. */
+/* Put all entries in their places. */
 int vocabulary_finish(Vocabulary *vocabulary, int has_words)
 {
     size_t places = power_of_two(vocabulary->count + vocabulary->count / 2, 256);
@@ -299,12 +292,8 @@ int vocabulary_finish(Vocabulary *vocabulary, int has_words)
     vocabulary->mask = places - 1;
     if (!vocabulary->pieces)
         return NO_MEMORY;
-    for (size_t i = 0; i < vocabulary->count + PIECES_AHEAD; i++) {
-        if (i < vocabulary->count)
-            place_piece(vocabulary, &vocabulary->added[i], 1);
-        if (i >= PIECES_AHEAD)
-            place_piece(vocabulary, &vocabulary->added[i - PIECES_AHEAD], 0);
-    }
+    for (size_t i = 0; i < vocabulary->count; i++)
+        place_piece(vocabulary, &vocabulary->added[i]);
     xfree(vocabulary->added);
     vocabulary->added = NULL;
     return fill_tables(vocabulary, has_words);
