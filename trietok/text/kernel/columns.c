@@ -1,9 +1,11 @@
-/* What Python gets: lists of ids, spans, columns of a batch as lists or arrays, ids in one run of bytes.
+/* What Python receives: lists of ids, spans, columns of a batch as lists or arrays, and ids in one run of bytes.
 
-   A call takes a worker from the pool. A batch takes one for each of its threads; each thread claims some texts at a time,
-   until none is left. Threads that help are not Python's own: they take the GIL when they ask Python, and only then.
-   Where the program ends, Python ends the thread that is helped as soon as that wants the GIL, and its stack goes, while
-   the helpers run on. So a batch lies on no stack. */
+   A call takes a worker from the pool. A batch takes one for each of its threads. Each thread claims a few texts at
+   a time until all are done. Helper threads are created for one batch. Python does not know them, so they acquire
+   the GIL whenever they ask Python something.
+
+   When a program exits while a daemon thread waits for its helpers, Python ends that thread as soon as it asks for
+   the GIL, and its stack disappears. The helpers may still be running. Therefore a batch must not be on the stack. */
 #include "kernel.h"
 
 #ifdef _WIN32
@@ -18,24 +20,24 @@
 
 enum { FIRST_IDS = 1024, IDS_KEPT = 1 << 18, FIRST_WORD = 512 };
 
-/* Take memory out of what the kernel allows, of which each worker may have the same share. Whether there is so much. */
-int take_room(Worker *worker, size_t bytes)
+/* Take memory from the kernel's budget. All workers have the same share. Return whether there is enough. */
+int take_budget(Worker *worker, size_t bytes)
 {
     Kernel *kernel = worker->kernel;
     long long wanted = (long long)bytes;
     if ((worker->bytes + wanted) * shared_get(&kernel->worker_count) > kernel->limit)
         return 0;
-    if (shared_add(&kernel->room, -wanted) < wanted) {
-        shared_add(&kernel->room, wanted);
+    if (shared_add(&kernel->budget, -wanted) < wanted) {
+        shared_add(&kernel->budget, wanted);
         return 0;
     }
     worker->bytes += wanted;
     return 1;
 }
 
-void give_room(Worker *worker, size_t bytes)
+void return_budget(Worker *worker, size_t bytes)
 {
-    shared_add(&worker->kernel->room, (long long)bytes);
+    shared_add(&worker->kernel->budget, (long long)bytes);
     worker->bytes -= (long long)bytes;
 }
 
@@ -58,18 +60,18 @@ void pool_free(Kernel *kernel)
     }
 }
 
-/* In the child of a fork: what other threads of the parent had is lost. It is asked for when the pool is empty. */
+/* After a fork, the workers of the other threads are lost. This is checked when the pool is empty. */
 static void check_process(Kernel *kernel)
 {
     if (kernel->process == process_number())
         return;
     kernel->process = process_number();
-    kernel->at_work = 0;
+    kernel->helping = 0;
     shared_add(&kernel->worker_count, -shared_get(&kernel->worker_count));
-    shared_add(&kernel->room, kernel->limit - shared_get(&kernel->room));
+    shared_add(&kernel->budget, kernel->limit - shared_get(&kernel->budget));
 }
 
-/* A worker that knows nothing; NULL for no memory. */
+/* Create a worker. Return NULL without memory. */
 static Worker *worker_new(Kernel *kernel)
 {
     Worker *worker = xcalloc(1, sizeof *worker);
@@ -81,9 +83,9 @@ static Worker *worker_new(Kernel *kernel)
     memcpy(worker->cache.seed, kernel->seed, sizeof kernel->seed);
     for (int byte = 0; byte < 256; byte++)
         worker->follow[byte] = byte == ' ' ? CHUNK_ENDS : LOOK_CLOSER;
-    worker->ids_room = FIRST_IDS;
+    worker->ids_capacity = FIRST_IDS;
     worker->ids = xrealloc(NULL, FIRST_IDS * sizeof *worker->ids);
-    worker->word_room = FIRST_WORD;
+    worker->word_capacity = FIRST_WORD;
     worker->word = xrealloc(NULL, FIRST_WORD);
     if (!worker->ids || !worker->word || cache_begin(worker)) {
         worker_free(worker);
@@ -93,7 +95,7 @@ static Worker *worker_new(Kernel *kernel)
     return worker;
 }
 
-/* The worker that was returned last, or a new one; with the GIL. NULL for no memory, with an exception. */
+/* Take the worker that was returned last, or create one. Requires the GIL. Return NULL with an exception. */
 Worker *worker_take(Kernel *kernel)
 {
     Worker *worker = kernel->pool;
@@ -112,37 +114,37 @@ Worker *worker_take(Kernel *kernel)
     return worker;
 }
 
-/* Put a worker back into the pool; with the GIL. */
+/* Return a worker to the pool. Requires the GIL. */
 void worker_return(Worker *worker)
 {
     Kernel *kernel = worker->kernel;
-    if (worker->process != kernel->process) { /* it came into this process by a fork: see `check_process` */
+    if (worker->process != kernel->process) { /* it was in use during a fork; see `check_process` */
         worker_free(worker);
         return;
     }
-    int32_t *ids = worker->ids_room > IDS_KEPT ? xrealloc(worker->ids, IDS_KEPT * sizeof *ids) : NULL;
+    int32_t *ids = worker->ids_capacity > IDS_KEPT ? xrealloc(worker->ids, IDS_KEPT * sizeof *ids) : NULL;
     if (ids) {
         worker->ids = ids;
-        worker->ids_room = IDS_KEPT;
+        worker->ids_capacity = IDS_KEPT;
     }
     worker->next = kernel->pool;
     kernel->pool = worker;
 }
 
-int ids_grow(Worker *worker, size_t more)
+int grow_ids(Worker *worker, size_t more)
 {
     size_t room = 2 * (worker->count + more);
     int32_t *ids = xrealloc(worker->ids, room * sizeof *ids);
     if (!ids)
         return -1;
     worker->ids = ids;
-    worker->ids_room = room;
+    worker->ids_capacity = room;
     return 0;
 }
 
 /* ---- the GIL ----------------------------------------------------------------------------------------------------- */
 
-/* Have the GIL, unless the thread has it. -1 where there is no interpreter any more. */
+/* Acquire the GIL, if the thread does not hold it. Return -1 if Python is shutting down. */
 int python_enter(Worker *worker)
 {
     if (worker->helps) {
@@ -155,7 +157,8 @@ int python_enter(Worker *worker)
     return 0;
 }
 
-/* Have what it was before. The first exception of a thread that helps is left to the one that is helped. */
+/* Release the GIL, if `python_enter` has acquired it. A helper stores the first exception for the thread that it helps.
+ */
 void python_leave(Worker *worker)
 {
     if (worker->helps) {
@@ -177,38 +180,38 @@ static void restore_gil(Worker *worker)
     worker->released = NULL;
 }
 
-/* Signals and other threads get their turn. -1 where the thread is to end. */
-int look_for_signals(Worker *worker)
+/* Handle signals and let other threads run. Return -1 if the thread has to stop. */
+int check_signals(Worker *worker)
 {
     if (worker->stop && shared_get(worker->stop))
         return -1;
     if (worker->helps)
-        return 0; /* Python handles them in a thread of its own */
+        return 0; /* Python handles signals in its main thread */
     python_enter(worker);
     int result = PyErr_CheckSignals();
     python_leave(worker);
     return result;
 }
 
-/* Between two words: begin anew with a cache that is full, and look for signals after each so many bytes. Entries of the
-   cache are no longer where they were. */
+/* Called between words. Clear the cache if it is full, which invalidates its entries. Check for signals after every
+   CHECKPOINT_BYTES. */
 int checkpoint(Worker *worker, const uint8_t *at)
 {
     if (worker->is_inside)
-        return 0; /* who reads the text around it holds words that were read ahead */
+        return 0; /* the caller still uses words that it has read ahead */
     if (UNLIKELY(worker->cache.is_full))
         cache_forget(worker);
-    if (worker->is_composed || at - worker->looked <= CHECKPOINT_BYTES)
+    if (worker->is_composed || at - worker->checked <= CHECKPOINT_BYTES)
         return 0;
-    worker->looked = at;
-    return look_for_signals(worker);
+    worker->checked = at;
+    return check_signals(worker);
 }
 
 /* ---- lists of ints ----------------------------------------------------------------------------------------------- */
 
-enum { INTS_AHEAD = 12 }; /* ints lie far from each other, so memory is asked for some ahead */
+enum { INTS_AHEAD = 12 }; /* ints are far apart in memory, so they are prefetched */
 
-/* A new reference to the int of a number; small ones are made once. */
+/* A new reference to an int. Small ones are created once. */
 static inline PyObject *int_of(const Kernel *kernel, long long number)
 {
     if ((size_t)number >= INTS_KEPT)
@@ -219,19 +222,20 @@ static inline PyObject *int_of(const Kernel *kernel, long long number)
     return Py_XNewRef(*made);
 }
 
-/* A list that is filled from its front; `list` is NULL after an error. */
+/* A list that is filled from the front. `list` is NULL after an error. */
 typedef struct {
     const Kernel *kernel;
     PyObject *list;
     Py_ssize_t at;
-} Filled;
+} ListBuilder;
 
-static Filled new_list(const Kernel *kernel, size_t size)
+static ListBuilder new_list(const Kernel *kernel, size_t size)
 {
-    return (Filled){kernel, size <= PY_SSIZE_T_MAX / sizeof(PyObject *) ? PyList_New((Py_ssize_t)size) : PyErr_NoMemory(), 0};
+    return (ListBuilder){
+        kernel, size <= PY_SSIZE_T_MAX / sizeof(PyObject *) ? PyList_New((Py_ssize_t)size) : PyErr_NoMemory(), 0};
 }
 
-static void put_ids(Filled *to, const int32_t *ids, size_t count)
+static void put_ids(ListBuilder *to, const int32_t *ids, size_t count)
 {
     for (size_t i = 0; to->list && i < count; i++) {
         size_t ahead = (size_t)ids[i + INTS_AHEAD < count ? i + INTS_AHEAD : i];
@@ -245,7 +249,7 @@ static void put_ids(Filled *to, const int32_t *ids, size_t count)
     }
 }
 
-static void put_number(Filled *to, int64_t number, size_t count)
+static void put_number(ListBuilder *to, int64_t number, size_t count)
 {
     PyObject *list = to->list, *object = list && count ? int_of(to->kernel, number) : NULL;
     if (count && !object)
@@ -256,7 +260,7 @@ static void put_number(Filled *to, int64_t number, size_t count)
     Py_XDECREF(object);
 }
 
-static void put_items(Filled *to, PyObject *from)
+static void put_items(ListBuilder *to, PyObject *from)
 {
     Py_ssize_t count = from && to->list ? PyList_Size(from) : 0;
     for (Py_ssize_t i = 0; i < count; i++)
@@ -265,7 +269,7 @@ static void put_items(Filled *to, PyObject *from)
 
 /* ---- one text ---------------------------------------------------------------------------------------------------- */
 
-/* Let a worker encode a text, or find its steps. FAILED with an exception. */
+/* Encode a text, or find its steps. FAILED sets an exception. */
 static Status encode_one(Worker *worker, Text text, int has_steps)
 {
     uint8_t *copy = has_steps ? padded_copy(text.bytes, text.size, worker->text, TEXT_AT_HAND) : NULL;
@@ -283,7 +287,7 @@ static Status encode_one(Worker *worker, Text text, int has_steps)
     return status;
 }
 
-/* ids(text, front, back): the ids of a text between those of two lists, which may be left out. */
+/* ids(text, front, back): see `kernel_methods`. */
 PyObject *kernel_ids(Kernel *kernel, PyObject *const *arguments, Py_ssize_t count)
 {
     Text text;
@@ -295,7 +299,7 @@ PyObject *kernel_ids(Kernel *kernel, PyObject *const *arguments, Py_ssize_t coun
     Worker *worker = text_of(arguments[0], &text) ? NULL : worker_take(kernel);
     if (!worker)
         return NULL;
-    Filled ids = {kernel, NULL, 0};
+    ListBuilder ids = {kernel, NULL, 0};
     if (encode_one(worker, text, 0) == OK) {
         size_t around = front ? (size_t)PyList_Size(front) + (size_t)PyList_Size(back) : 0;
         ids = new_list(kernel, worker->count + around);
@@ -307,11 +311,11 @@ PyObject *kernel_ids(Kernel *kernel, PyObject *const *arguments, Py_ssize_t coun
     return ids.list;
 }
 
-/* The spans that steps lead to. */
+/* Turn steps into spans. */
 static PyObject *spans_of(const Kernel *kernel, const int32_t *steps, size_t count)
 {
     PyObject *spans = PyList_New((Py_ssize_t)count / 2);
-    long long at = -1; /* a space before the text, as it were */
+    long long at = -1; /* as if a space preceded the text */
     for (size_t i = 0; spans && i + 1 < count; i += 2) {
         long long start = at + steps[i];
         at = start + steps[i + 1];
@@ -350,21 +354,20 @@ typedef struct {
     void *task;
     size_t helpers;
     long process;
-    Shared begun, running; /* helpers; of those that run the one that is helped is one */
-    PyThread_type_lock ended; /* released by the last that runs */
+    Shared begun, running;    /* `running` includes the thread that is helped */
+    PyThread_type_lock ended; /* released by the last thread that ends */
 } Crew;
 
 static void help(void *argument)
 {
     Crew *crew = argument;
-    PyThread_type_lock ended = crew->ended; /* the crew is gone as soon as the last has left it */
+    PyThread_type_lock ended = crew->ended; /* the crew may be freed as soon as the last thread has finished */
     crew->work(crew->task, 1 + (size_t)shared_add(&crew->begun, 1));
     if (shared_add(&crew->running, -1) == 1)
         PyThread_release_lock(ended);
 }
 
-/* Start helpers: as many as are wanted, or the system gives. They are 1, 2, ... to the task; the thread that calls this
-   is 0. */
+/* Start helpers, as many as the system allows. Their numbers are 1, 2, ...; the number of the calling thread is 0. */
 static void crew_start(Crew *crew, size_t wanted, void (*work)(void *, size_t), void *task)
 {
     *crew = (Crew){work, task, 0, process_number(), 0, 1, NULL};
@@ -380,20 +383,19 @@ static void crew_start(Crew *crew, size_t wanted, void (*work)(void *, size_t), 
     }
 }
 
-/* Whether this process is a child that was forked while the crew was at work: of its threads it has only the one that is
-   helped. */
+/* Whether the process was forked while the crew was working. The child has only one of the threads. */
 static int is_lost(const Crew *crew) { return crew->helpers && crew->process != process_number(); }
 
-/* Wait, without the GIL, until all helpers have ended. A worker looks for signals meanwhile, where there is one. */
+/* Wait without the GIL until all helpers have ended. Check for signals, if there is a worker. */
 static void crew_end(Crew *crew, Worker *worker, Shared *failed)
 {
     int has_ended = !crew->ended || is_lost(crew) || shared_add(&crew->running, -1) == 1;
     while (!has_ended) {
         has_ended = PyThread_acquire_lock_timed(crew->ended, MICROSECONDS_BETWEEN_LOOKS, 1) == PY_LOCK_ACQUIRED
                     && !shared_get(&crew->running);
-        if (worker && !has_ended && !shared_get(failed) && look_for_signals(worker))
+        if (worker && !has_ended && !shared_get(failed) && check_signals(worker))
             shared_add(failed, 1);
-        has_ended |= is_lost(crew); /* what handles a signal may fork */
+        has_ended |= is_lost(crew); /* a signal handler may fork */
     }
     if (crew->ended)
         PyThread_free_lock(crew->ended);
@@ -401,26 +403,26 @@ static void crew_end(Crew *crew, Worker *worker, Shared *failed)
 
 /* ---- batches ----------------------------------------------------------------------------------------------------- */
 
-/* The ids of a text, in the buffer of a worker. */
+/* Where the ids of a text are. */
 typedef struct {
     size_t start, length;
-    uint32_t by; /* the worker, counted from 1 on; 0 as long as nobody has encoded it */
+    uint32_t by; /* the number of the worker plus one; 0 if nobody has encoded the text */
 } Row;
 
 typedef struct {
     Crew crew;
     Kernel *kernel;
-    PyObject *owner; /* keeps the texts */
+    PyObject *owner; /* keeps the texts alive */
     Py_buffer data, offsets;
     Text *texts;
     Row *rows;
     Py_ssize_t count, rows_at_once;
-    size_t size; /* bytes of all texts */
-    size_t room; /* for ids of a text: those behind need not be worked out */
+    size_t size; /* of all texts */
+    size_t room; /* number of ids that are needed of each text */
     Worker *workers[MOST_THREADS];
     size_t worker_count;
-    PyObject *error[3]; /* of a thread that helps */
-    Shared next;        /* the first row that nobody has claimed */
+    PyObject *error[3]; /* of a helper thread */
+    Shared next;        /* the first row that no thread has claimed */
     Shared failed, not_utf8;
 } Batch;
 
@@ -441,7 +443,7 @@ static void batch_free(Batch *batch)
     xfree(batch);
 }
 
-/* A batch of so many texts, of which nothing is known yet; NULL for no memory, with an exception. */
+/* Create a batch. Return NULL with an exception. */
 static Batch *batch_new(Kernel *kernel, Py_ssize_t count)
 {
     Batch *batch = xcalloc(1, sizeof *batch);
@@ -457,7 +459,8 @@ static Batch *batch_new(Kernel *kernel, Py_ssize_t count)
     return (Batch *)PyErr_NoMemory();
 }
 
-/* A batch of a tuple; NULL for an error, or where something is no str and all must be. */
+/* Create a batch for a tuple of texts. Return NULL for an error; also, without an exception, if all must be str and one
+   is not. */
 static Batch *batch_of(Kernel *kernel, PyObject *texts, int all_str)
 {
     Batch *batch = batch_new(kernel, PyTuple_Size(texts));
@@ -475,7 +478,7 @@ static Batch *batch_of(Kernel *kernel, PyObject *texts, int all_str)
     return batch;
 }
 
-/* How many bytes the UTF-8 character at `at` has; 0 for what is none (Unicode Standard, table 3-7). */
+/* The length of the UTF-8 character at `at`, or 0 if it is invalid (Unicode Standard, table 3-7). */
 static inline size_t checked_length(const uint8_t *at, size_t left)
 {
     uint8_t first = at[0];
@@ -506,7 +509,7 @@ static int is_utf8(const uint8_t *bytes, size_t size)
     return 1;
 }
 
-/* Let a worker encode a row, but for one that it has encoded. */
+/* Encode one text of a batch, unless this worker has encoded it already. */
 static Status encode_row(Batch *batch, size_t thread, Py_ssize_t number)
 {
     Worker *worker = batch->workers[thread];
@@ -527,13 +530,13 @@ static Status encode_row(Batch *batch, size_t thread, Py_ssize_t number)
     if (worker->read <= CHECKPOINT_BYTES)
         return OK;
     worker->read = 0;
-    return look_for_signals(worker) ? FAILED : OK;
+    return check_signals(worker) ? FAILED : OK;
 }
 
-/* Encode rows from `first` to `stop`. */
+/* Encode the texts from `first` to `stop`. */
 static void encode_rows(Batch *batch, size_t thread, Py_ssize_t first, Py_ssize_t stop)
 {
-    enum { TEXT_AHEAD = 512, CACHE_LINE = 64 }; /* bytes of the next text that memory is asked for */
+    enum { TEXT_AHEAD = 512, CACHE_LINE = 64 }; /* how much of the next text is prefetched */
     for (Py_ssize_t i = first; i < stop && !shared_get(&batch->failed); i++) {
         const Text *next = &batch->texts[i + 1 < stop ? i + 1 : i];
         for (size_t ahead = 0; ahead < TEXT_AHEAD && ahead < next->size; ahead += CACHE_LINE)
@@ -543,7 +546,7 @@ static void encode_rows(Batch *batch, size_t thread, Py_ssize_t first, Py_ssize_
     }
 }
 
-/* Claim rows as long as there are any. */
+/* Claim and encode texts until all are claimed. */
 static void encode_share(void *task, size_t thread)
 {
     Batch *batch = task;
@@ -553,12 +556,13 @@ static void encode_share(void *task, size_t thread)
     }
 }
 
-/* How many threads may encode a batch: as many as Python allows, where there is enough to read. 0 for an error. */
+/* The number of threads for a batch: as many as Python allows, if there is enough text. Return 0 for an error. */
 static size_t threads_for(const Batch *batch, PyObject *allowed)
 {
     enum { BYTES_A_THREAD = 1 << 17 };
-    size_t most = batch->size / BYTES_A_THREAD < (size_t)batch->count ? batch->size / BYTES_A_THREAD : (size_t)batch->count;
-    /* The state that `PyGILState_Ensure` makes for a helper is one of the first interpreter. */
+    size_t most =
+        batch->size / BYTES_A_THREAD < (size_t)batch->count ? batch->size / BYTES_A_THREAD : (size_t)batch->count;
+    /* `PyGILState_Ensure` only works in the main interpreter */
     if (!allowed || allowed == Py_None || most < 2 || PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
         return 1;
     PyObject *answer = PyObject_CallNoArgs(allowed);
@@ -567,13 +571,13 @@ static size_t threads_for(const Batch *batch, PyObject *allowed)
     if (PyErr_Occurred())
         return 0;
     check_process(batch->kernel);
-    number -= batch->kernel->at_work;
+    number -= batch->kernel->helping;
     most = most < MOST_THREADS ? most : MOST_THREADS;
     return number < 1 ? 1 : (size_t)number < most ? (size_t)number : most;
 }
 
-/* Take workers for so many threads. The memory for most ids is asked for by this thread: what a helper asks for is
-   another part of memory, which the system takes back when the helper has ended. -1 for an error. */
+/* Take a worker for each thread. Their buffers are enlarged here: memory that a helper allocates goes back to the
+   system when the helper ends. Return -1 for an error. */
 static int take_workers(Batch *batch, size_t threads)
 {
     enum { BYTES_AN_ID = 3, MOST_AT_FIRST = 1 << 20 };
@@ -587,7 +591,7 @@ static int take_workers(Batch *batch, size_t threads)
         worker->helps = i > 0;
         worker->error = batch->error;
         worker->stop = &batch->failed;
-        if (ids_need(worker, ids < MOST_AT_FIRST ? ids : MOST_AT_FIRST)) {
+        if (reserve_ids(worker, ids < MOST_AT_FIRST ? ids : MOST_AT_FIRST)) {
             PyErr_NoMemory();
             return -1;
         }
@@ -595,8 +599,8 @@ static int take_workers(Batch *batch, size_t threads)
     return 0;
 }
 
-/* Encode all texts of a batch, of each at least the first `room` ids, if it has as many. 0; 1 for a text that is no UTF-8;
-   -1 for an error. */
+/* Encode all texts of a batch, at least `room` ids of each. Return 0; 1 if a text is not valid UTF-8; -1 for an error.
+ */
 static int batch_encode(Batch *batch, PyObject *allowed, size_t room)
 {
     enum { PARTS_A_THREAD = 16 };
@@ -608,17 +612,17 @@ static int batch_encode(Batch *batch, PyObject *allowed, size_t room)
     batch->rows_at_once = 1 + batch->count / (Py_ssize_t)(threads * PARTS_A_THREAD);
     crew_start(&batch->crew, threads - 1, encode_share, batch);
     batch->kernel->helped += (long long)batch->crew.helpers;
-    batch->kernel->at_work += (long long)batch->crew.helpers;
+    batch->kernel->helping += (long long)batch->crew.helpers;
     if (batch->size > LONG_TEXT)
         release_gil(own);
     encode_share(batch, 0);
     crew_end(&batch->crew, own, &batch->failed);
     if (is_lost(&batch->crew)) {
-        batch->worker_count = 1; /* nobody knows what the helpers were at */
+        batch->worker_count = 1; /* the helpers do not exist any more */
         encode_rows(batch, 0, 0, batch->count);
     }
     restore_gil(own);
-    batch->kernel->at_work -= (long long)batch->crew.helpers;
+    batch->kernel->helping -= (long long)batch->crew.helpers;
     if (!shared_get(&batch->failed))
         return 0;
     if (!PyErr_Occurred() && batch->error[0]) {
@@ -635,7 +639,7 @@ static const int32_t *row_ids(const Batch *batch, Py_ssize_t row)
     return batch->workers[batch->rows[row].by - 1]->ids + batch->rows[row].start;
 }
 
-/* Cut each row to at most so many ids, at its beginning or its end; a negative number cuts nothing. */
+/* Truncate each row to `room` ids, unless `room` is negative. */
 static void cut_rows(Batch *batch, int64_t room, int from_left)
 {
     for (Py_ssize_t i = 0; room >= 0 && i < batch->count; i++) {
@@ -650,7 +654,7 @@ static void cut_rows(Batch *batch, int64_t room, int from_left)
 
 /* ---- ids in one run of bytes ------------------------------------------------------------------------------------- */
 
-/* How the rows of `flat` are cut, and what stands around each: int32 in bytes. */
+/* How `flat` truncates rows, and the int32 that it puts around each. */
 typedef struct {
     Py_ssize_t room;
     int from_left;
@@ -671,7 +675,7 @@ static void fill_flat(const Batch *batch, const Flat *flat, int32_t *lengths, ch
     }
 }
 
-/* The lengths and the ids of the rows of a batch, which is freed; None for texts that are no UTF-8. */
+/* The lengths and ids of a batch, or None if a text is not valid UTF-8. Frees the batch. */
 static PyObject *flat_of(Batch *batch, PyObject *allowed, const Flat *flat)
 {
     size_t size = 0, around = (size_t)flat->front_size + (size_t)flat->back_size;
@@ -713,7 +717,7 @@ PyObject *kernel_flat(Kernel *kernel, PyObject *arguments)
     return batch ? flat_of(batch, allowed, &flat) : NULL;
 }
 
-/* Find the texts of a batch between the offsets from the `first` on. Whether all lie in the data. */
+/* Find the texts between offsets. Return whether all of them are inside the data. */
 static int find_texts(Batch *batch, Py_ssize_t first)
 {
     if (batch->offsets.len / 8 <= first + batch->count)
@@ -759,35 +763,35 @@ PyObject *kernel_flat_between(Kernel *kernel, PyObject *arguments)
 /* ---- columns ----------------------------------------------------------------------------------------------------- */
 
 enum { MOST_TEXTS = 2, MOST_COLUMNS = 8, IDS_OF_TEXT = -1 };
-enum { NOT_PADDED = -1, TO_LONGEST = -2 }; /* in place of a width */
+enum { NOT_PADDED = -1, TO_LONGEST = -2 }; /* special values of a width */
 
-/* What `Form` of forms.py has packed. For each column follow the number of a padding token, of the tokens of each text
-   (IDS_OF_TEXT for their ids), and of the special tokens. */
+/* The packed numbers of `Form` in forms.py. Each column adds: the number for padding, for the tokens of each text (or
+   IDS_OF_TEXT), and for each special token. */
 typedef struct {
-    int64_t texts;                    /* of a row */
-    int64_t specials[MOST_TEXTS + 1]; /* how many stand before the first text, and behind each */
-    int64_t room;                     /* for the ids of texts in a row; -1 where nothing is cut off */
+    int64_t texts;                    /* in a row */
+    int64_t specials[MOST_TEXTS + 1]; /* number of special tokens before the first text and after each text */
+    int64_t room;                     /* number of ids of texts in a row; -1 for no limit */
     int64_t cuts_left;
     int64_t width;
-    int64_t multiple; /* up to which a width is rounded */
+    int64_t multiple; /* widths are rounded up to a multiple of it */
     int64_t pads_left;
-    int64_t one;  /* whether lists are those of the only row */
+    int64_t one; /* whether there is only one row, which is returned by itself */
 } Form;
 
 typedef struct {
     const Batch *batch;
-    PyObject *names, *make, *dtype; /* see `Form` of forms.py */
+    PyObject *names, *make, *dtype; /* see `Form` in forms.py */
     Form form;
     const int64_t *columns;
     size_t column_size, column_count, around;
-    size_t shortest, longest, filled; /* ids of a row; up to how many it is padded */
+    size_t shortest, longest, filled; /* number of ids in a row; width with padding */
     size_t width;
-    Py_ssize_t count; /* rows */
-    int64_t *arrays[MOST_COLUMNS]; /* of each column; NULL for one that is there already */
-    Shared next; /* the first row that nobody has claimed */
+    Py_ssize_t count;              /* of rows */
+    int64_t *arrays[MOST_COLUMNS]; /* NULL for an array that is already filled */
+    Shared next;                   /* the first row that no thread has claimed */
 } Columns;
 
-/* Read the numbers of a form. Whether they are one of these columns. */
+/* Read the numbers of a form. Return whether they are valid. */
 static int read_numbers(Columns *columns, PyObject *bytes)
 {
     Form *form = &columns->form;
@@ -807,7 +811,7 @@ static int read_numbers(Columns *columns, PyObject *bytes)
     return count - head == columns->column_size * columns->column_count;
 }
 
-/* Read a form. -1 where it is none. */
+/* Read a form. Return -1 if it is invalid. */
 static int read_form(Columns *columns, PyObject *form)
 {
     PyObject *parts[4] = {NULL};
@@ -832,7 +836,8 @@ static size_t length_of(const Columns *columns, Py_ssize_t row)
     return rows[0].length + (columns->form.texts == MOST_TEXTS ? rows[1].length : 0);
 }
 
-/* Find out how wide the columns are. Whether they can be made here: no pair has to be cut, and arrays have one width. */
+/* Compute the width of the columns. Return whether this file can create them: not if a pair must be truncated, or if
+   arrays would have rows of different widths. */
 static int measure(Columns *columns)
 {
     const Form *form = &columns->form;
@@ -899,7 +904,7 @@ static void fill_rows(void *task, size_t Py_UNUSED(thread))
     }
 }
 
-/* Fill all arrays, without the GIL if there is much to do: nobody else has them yet. */
+/* Fill all arrays. Without the GIL if there is much to do, because nobody else knows the arrays yet. */
 static void fill_arrays(Columns *columns, size_t bytes)
 {
     enum { BYTES_A_THREAD = 1 << 20 };
@@ -921,7 +926,7 @@ static int is_zero(const int64_t *column, size_t size)
     return !any;
 }
 
-/* The function that makes an array, and what it is given: the shape, and the dtype. */
+/* Call one of the two functions that create arrays, with a shape and a dtype. */
 static PyObject *call_maker(const Columns *columns, int is_zero)
 {
     PyObject *arguments = Py_BuildValue("((nn)O)", columns->count, (Py_ssize_t)columns->width, columns->dtype);
@@ -930,8 +935,8 @@ static PyObject *call_maker(const Columns *columns, int is_zero)
     return array;
 }
 
-/* An array of so many bytes, and where its numbers are, unless they are zeros already. It is made by one of two functions,
-   the second for zeros, or is a bytearray where there are none. */
+/* Create an array of `size` bytes, and find its memory, unless it is already zeroed. It is a bytearray if there are no
+   functions. */
 static PyObject *new_array(const Columns *columns, size_t size, int is_zero, int64_t **numbers)
 {
     Py_buffer view;
@@ -944,7 +949,7 @@ static PyObject *new_array(const Columns *columns, size_t size, int is_zero, int
     if (!array || is_zero)
         return array;
     if (!PyObject_GetBuffer(array, &view, PyBUF_WRITABLE)) {
-        *numbers = (size_t)view.len == size ? view.buf : NULL; /* which is there as long as the array */
+        *numbers = (size_t)view.len == size ? view.buf : NULL; /* valid as long as the array exists */
         PyBuffer_Release(&view);
     }
     if (*numbers)
@@ -953,7 +958,7 @@ static PyObject *new_array(const Columns *columns, size_t size, int is_zero, int
     return PyErr_Occurred() ? NULL : PyErr_NoMemory();
 }
 
-/* Put the columns into a dict as arrays of int64, (rows, width). */
+/* Add the columns to a dict, as arrays of int64 with shape (rows, width). */
 static int put_arrays(Columns *columns, PyObject *dict)
 {
     if (columns->width > PY_SSIZE_T_MAX / 8 / (size_t)columns->count)
@@ -973,14 +978,14 @@ static int put_arrays(Columns *columns, PyObject *dict)
 
 /* ---- columns: lists ---------------------------------------------------------------------------------------------- */
 
-/* A row as a list, padded up to `filled`. */
+/* A row as a list, padded to `filled`. */
 static PyObject *list_of_row(const Columns *columns, const int64_t *column, Py_ssize_t row)
 {
     const Batch *batch = columns->batch;
     const int64_t texts = columns->form.texts, *special = column + 1 + texts;
     size_t length = columns->around + length_of(columns, row);
     size_t missing = columns->filled > length ? columns->filled - length : 0;
-    Filled list = new_list(batch->kernel, length + missing);
+    ListBuilder list = new_list(batch->kernel, length + missing);
     if (columns->form.pads_left)
         put_number(&list, column[0], missing);
     for (int64_t text = 0; text <= texts; text++) {
@@ -999,7 +1004,7 @@ static PyObject *list_of_row(const Columns *columns, const int64_t *column, Py_s
     return list.list;
 }
 
-/* Put the columns into a dict as lists of lists. */
+/* Add the columns to a dict, as lists of lists. */
 static int put_lists(const Columns *columns, PyObject *dict)
 {
     for (size_t i = 0; i < columns->column_count; i++) {

@@ -1,17 +1,21 @@
-/* What the files of the kernel share. The kernel turns texts into ids, as `Pipeline` in Python does, for all that can be
-   told of each character by itself; it asks Python about the rest, once, and remembers the answer.
+/* The types and functions that the files of the kernel share.
 
-       module.c    what Python sees: the types, and a check of all that comes from Python
-       columns.c   batches of texts: threads; lists, arrays, ids in one run
-       texts.c     a text -> words: characters, chunks between spaces
-       terms.c     added tokens of several words, which begin in one chunk and end in another
-       words.c     a word -> ids: the cache, then the entries of the vocabulary
+   The kernel encodes texts exactly as `Pipeline` does in Python. It handles everything that depends on one character at
+   a time. It asks Python about the rest once, and caches the answer.
 
-   A kernel belongs to one pipeline. Its vocabulary and added tokens never change, and all threads read them. All else
-   belongs to a worker: a cache, what is known of characters, and buffers. A thread has a worker to itself while it
-   encodes. Workers wait in a pool, where the last one in is the first out; the pool is used with the GIL only.
+       module.c    the Python types; validates every argument from Python
+       columns.c   threads and batches; the lists, arrays and bytes that Python receives
+       texts.c     splits a text into chunks and words
+       terms.c     finds added tokens of several words
+       words.c     looks up a word: first in the cache, then in the vocabulary
 
-   Offsets and sizes are in bytes of UTF-8 where nothing else is said. */
+   One kernel belongs to one pipeline. Its vocabulary and its added tokens never change, and all threads read them.
+   Everything else belongs to a worker: a cache, the known characters, and buffers. A thread uses one worker while it
+   encodes, so nothing needs a lock. Free workers are in a pool (last in, first out), which is only used with the GIL.
+
+   Sizes and lengths are bytes of UTF-8, unless a comment says otherwise. Bytes are called padded if READ_AT_ONCE bytes
+   can be read from their start. A text is padded if PADDING bytes can be read after its end, and the first is a space.
+ */
 #ifndef TRIETOK_KERNEL_H
 #define TRIETOK_KERNEL_H
 
@@ -54,7 +58,7 @@ static inline unsigned highest_bit(uint64_t bits)
     return place;
 }
 
-/* A number that several threads change. */
+/* A number that several threads may change. */
 typedef volatile long long Shared;
 static inline long long shared_add(Shared *number, long long more) { return _InterlockedExchangeAdd64(number, more); }
 static inline long long shared_get(Shared *number) { return *number; }
@@ -75,18 +79,18 @@ static inline long long shared_get(Shared *number) { return *number; }
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define PREFETCH(address) __builtin_prefetch(address)
 
-/* Both halves of a product in one number: each of its bits depends on all of both factors. */
+/* Both halves of the product of two numbers, combined: every bit depends on all bits of both. */
 static inline uint64_t mix(uint64_t a, uint64_t b)
 {
     __uint128_t product = (__uint128_t)a * b;
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* The place of the lowest, and of the highest, bit that is set; there is one. */
+/* The index of the lowest or highest bit that is set. There must be one. */
 static inline unsigned lowest_bit(uint64_t bits) { return (unsigned)__builtin_ctzll(bits); }
 static inline unsigned highest_bit(uint64_t bits) { return 63 - (unsigned)__builtin_clzll(bits); }
 
-/* A number that several threads change. */
+/* A number that several threads may change. */
 typedef _Atomic long long Shared;
 static inline long long shared_add(Shared *number, long long more) { return atomic_fetch_add(number, more); }
 static inline long long shared_get(Shared *number) { return atomic_load(number); }
@@ -101,35 +105,35 @@ static inline long long shared_get(Shared *number) { return atomic_load(number);
 #include <emmintrin.h>
 #endif
 
-/* Factors of hashes: the first is 2 to the 64th divided by the golden ratio (Knuth, The Art of Computer Programming,
-   section 6.4), which spreads numbers that follow one another. */
+/* Factors for hashing. The first is 2 to the 64th divided by the golden ratio, which spreads consecutive numbers
+   (Knuth, The Art of Computer Programming, section 6.4). */
 #define FACTOR 0x9e3779b97f4a7c15u
 #define OTHER_FACTOR 0xe7037ed1a0b428dbu
 
 /* ---- sizes and results ------------------------------------------------------------------------------------------- */
 
 enum {
-    READ_AT_ONCE = 16, /* bytes that are read, and masked where there are fewer: no loop, no branch */
-    PADDING = 64,      /* bytes that may be read behind a text; the first of them is a space */
-    WORD_AT_HAND = 512,
-    TEXT_AT_HAND = 4096,
-    LONGEST_OUTPUT = 64,            /* bytes that a code point may become */
-    LEAST_LIMIT = 1 << 18,          /* bytes, of all caches of a kernel */
-    LONG_TEXT = 1 << 16,            /* a longer one is encoded without the GIL */
-    CHECKPOINT_BYTES = 1 << 20,     /* of text between looks for signals */
-    FIRST_CHINESE = 0x4e00,         /* of the characters for which a vocabulary has a table of ids */
-    LAST_CHINESE = 0x9fef,
-    MOST_VOCABULARIES = 32,         /* of added tokens; more are left to Python */
+    READ_AT_ONCE = 16, /* short keys are read as 16 bytes and masked, without a loop or a branch */
+    PADDING = 64,
+    WORD_AT_HAND = 512,         /* size of buffers that avoid an allocation */
+    TEXT_AT_HAND = 4096,        /* likewise */
+    LONGEST_OUTPUT = 64,        /* of a normalized code point */
+    LEAST_LIMIT = 1 << 18,      /* for the caches of a kernel */
+    LONG_TEXT = 1 << 16,        /* longer texts are encoded without the GIL */
+    CHECKPOINT_BYTES = 1 << 20, /* between two checks for signals */
+    FIRST_CHINESE = 0x4e00,
+    LAST_CHINESE = 0x9fef,  /* a vocabulary has a table for these */
+    MOST_VOCABULARIES = 32, /* of added tokens; with more, Python finds them */
     MOST_TREES = 32,
     NO_ID = -1
 };
 
-/* What comes of reading a text or a part of it. UNSURE: Python has to tell. WHOLE_TEXT: Python has to have all of the
-   text. TERM_STANDS: what is read goes on beyond the chunk, up to `Chunk.stop`. TOKEN_...: an added token may stand
-   there, so Python has to have the part of the chunk around it, or all of the chunk. */
-typedef enum { OK, FAILED, UNSURE, WHOLE_TEXT, TERM_STANDS, TOKEN_IN_PART, TOKEN_IN_CHUNK } Status;
+/* The result of encoding something. UNSURE: Python must encode it. WHOLE_TEXT: Python must encode the whole text.
+   TERM_FOUND: a term reaches beyond the chunk, up to `Chunk.stop`. TOKEN_IN_PART, TOKEN_IN_CHUNK: there may be an added
+   token, so Python must encode the part of the chunk around it, or the whole chunk. */
+typedef enum { OK, FAILED, UNSURE, WHOLE_TEXT, TERM_FOUND, TOKEN_IN_PART, TOKEN_IN_CHUNK } Status;
 
-/* What comes of taking something from Python. */
+/* Errors of functions that fill a vocabulary or a tree. */
 enum { NO_MEMORY = -1, TOO_LARGE = -2, PYTHON_ERROR = -3 };
 
 void *xcalloc(size_t count, size_t size);
@@ -138,7 +142,7 @@ void xfree(void *memory);
 
 /* ---- UTF-8 and bytes --------------------------------------------------------------------------------------------- */
 
-/* The code point at `at`, of UTF-8 that has been checked. */
+/* The code point at `at`, in valid UTF-8. */
 static inline uint32_t code_point_at(const uint8_t *at, const uint8_t **next)
 {
     uint8_t first = *at;
@@ -190,12 +194,12 @@ typedef struct {
     uint64_t low, high;
 } Pair;
 
-/* The first `length` bytes, of at most 16, as two numbers. READ_AT_ONCE bytes must be there to be read. */
+/* At most 16 padded bytes as two numbers. */
 static inline Pair pair_of(const uint8_t *bytes, size_t length)
 {
     static const uint8_t kept[2 * READ_AT_ONCE] = {
         255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
-    const uint8_t *mask = kept + READ_AT_ONCE - length; /* no branch: nobody can guess how long a word is */
+    const uint8_t *mask = kept + READ_AT_ONCE - length; /* no branch, because word lengths are unpredictable */
     return (Pair){read_bytes(bytes, 8) & read_bytes(mask, 8), read_bytes(bytes + 8, 8) & read_bytes(mask + 8, 8)};
 }
 
@@ -217,11 +221,11 @@ static inline size_t power_of_two(size_t least, size_t from)
 
 /* ---- the vocabulary: see words.c --------------------------------------------------------------------------------- */
 
-enum { AT_START, INSIDE }; /* entries that begin a word, and that continue one, without their prefix */
+enum { AT_START, INSIDE }; /* pieces that begin a word, and pieces that continue one, without their prefix */
 enum { LONGEST_PIECE = 1024, MOST_LONG_LENGTHS = 64, MOST_PIECES = 1 << 26 };
 
-/* An entry. The last byte of `high` has the length plus one, so that it is never 0, and whether the entry is one of
-   INSIDE. Of a long entry the rest is a hash, and in `high` the place where its bytes are. */
+/* A vocabulary token. The last byte of `high` holds the length plus one (so it is never 0) and one bit for INSIDE. The
+   other bytes are the token itself, or, if it is long, its hash and an index into `Vocabulary.longs`. */
 typedef struct {
     uint64_t low;
     uint32_t high;
@@ -229,26 +233,26 @@ typedef struct {
 } Piece;
 
 typedef struct {
-    Piece *pieces; /* a hash table */
-    uint64_t mask; /* the number of its places, a power of two, less one */
-    uint64_t *marks, marks_mask; /* a bit by hash: where it is 0, there is no such entry */
-    uint8_t *by_4;   /* by a hash of the first four bytes: bit n, in 4 to 7, says that there may be an entry of n bytes;
-                        bit 0 that there may be a longer one */
-    uint32_t *by_8;  /* the same by the first eight bytes, for entries of 8 bytes and more */
+    Piece *pieces;               /* a hash table */
+    uint64_t mask;               /* number of slots, a power of two, minus one */
+    uint64_t *marks, marks_mask; /* one bit for each hash; if it is 0, there is no such piece */
+    uint8_t *by_4;  /* by the first four bytes: bit n (4 to 7) is set if there may be a piece of n bytes, bit 0 if there
+                       may be a longer one */
+    uint32_t *by_8; /* by the first eight bytes: the same for pieces of 8 bytes and more */
     uint64_t by_mask;
-    uint32_t short_lengths; /* bits 2 and 3: whether there are entries of so many bytes */
-    Piece *added;    /* while it is made: the entries in turn */
+    uint32_t short_lengths; /* bits 2 and 3: whether there are pieces of 2 and 3 bytes */
+    Piece *added;           /* while the vocabulary is filled: the pieces in order */
     size_t count;
-    uint8_t *longs;  /* of each long entry its length, in two bytes, and its bytes; each begins at a READ_AT_ONCE */
-    size_t longs_size, longs_room;
-    uint16_t long_lengths[MOST_LONG_LENGTHS]; /* the longest first */
+    uint8_t *longs; /* the length (two bytes) and the bytes of each long piece, aligned to READ_AT_ONCE */
+    size_t longs_size, longs_capacity;
+    uint16_t long_lengths[MOST_LONG_LENGTHS]; /* longest first */
     size_t long_count;
     uint64_t seed[2];
     int32_t unknown;
-    uint64_t longest_word;   /* code points */
-    uint8_t is_first[256];   /* whether an entry of AT_START begins with a byte */
-    int32_t of_byte[2][128]; /* ids of entries of one byte */
-    int32_t *of_chinese;     /* ids of words of one character from FIRST_CHINESE on; NULL for added tokens */
+    uint64_t longest_word;   /* in code points; longer words are unknown */
+    uint8_t is_first[256];   /* whether some piece of AT_START begins with this byte */
+    int32_t of_byte[2][128]; /* ids of pieces of one byte */
+    int32_t *of_chinese;     /* ids of one-character words from FIRST_CHINESE to LAST_CHINESE; NULL for added tokens */
 } Vocabulary;
 
 int vocabulary_begin(Vocabulary *vocabulary, size_t entries);
@@ -260,38 +264,46 @@ size_t ids_of_word(const Vocabulary *vocabulary, const uint8_t *word, size_t siz
 
 /* ---- the cache: see words.c -------------------------------------------------------------------------------------- */
 
-enum { LONGEST_KEY = 255, LONGEST_SHORT = 15, IDS_IN_ENTRY = 3, MOST_IDS = 4 * LONGEST_KEY, FIRST_SEGMENT = 13, SEGMENTS = 20 };
+enum {
+    LONGEST_KEY = 255,
+    LONGEST_SHORT = 15,
+    IDS_IN_ENTRY = 3,
+    MOST_IDS = 4 * LONGEST_KEY,
+    FIRST_SEGMENT = 13,
+    SEGMENTS = 20
+};
 
-/* What bytes stand for: a word, a chunk, two characters that may compose, a chunk whose spans are wanted, a character
-   where terms are looked for, a form of a term. Keys of two kinds are never the same. */
+/* The kinds of keys: a word, a chunk, two characters that may compose, a chunk and its spans, a character and its
+   folded form, the form of a term. Keys of different kinds are never equal. */
 typedef enum { KEY_WORD, KEY_CHUNK, KEY_PAIR, KEY_STEPS, KEY_FOLD, KEY_TERM, KEY_KINDS } KeyKind;
 
-/* What bytes became. Behind it lie the bytes of a long key, then its ids if there are more than it has room for, then
-   the starts: where terms go on that begin in a word; see `find_starts`. */
+/* A key and its ids. After the entry follow the bytes of a long key, the ids if they do not fit into the entry, and the
+   starts of terms (see `find_starts`), if they do not fit either. */
 typedef struct {
-    uint64_t low, high;   /* the key; both 0 where the rest of a segment is empty */
-    uint32_t count : 10;  /* of ids */
-    uint32_t starts : 10; /* how many numbers these are */
-    uint32_t behind : 12; /* before which bytes a term may begin in a word; see `behind_bit` */
+    uint64_t low, high;   /* the key; 0 if the rest of the segment is unused */
+    uint32_t count : 10;  /* number of ids */
+    uint32_t starts : 10; /* number of numbers of the starts */
+    uint32_t after : 12;  /* which bytes may follow if a term begins in this word; see `after_bit` */
     int32_t ids[IDS_IN_ENTRY];
 } Entry;
 
 typedef struct {
-    uint32_t *places; /* a hash table: 0, or an entry's number from 1 on and, above the mask, bits of its hash */
+    uint32_t *slots; /* a hash table: 0, or the number of an entry (from 1) with bits of its hash above the mask */
     uint64_t mask;
-    uint8_t *segments[SEGMENTS]; /* of entries, each twice as large as the one before: entries never move */
-    uint64_t used;               /* of the segments, in sizes of an entry */
+    uint8_t
+        *segments[SEGMENTS]; /* the entries; each segment is twice as large as the one before, so entries never move */
+    uint64_t used;           /* in units of an entry */
     uint64_t counts[KEY_KINDS];
     uint64_t seed[2];
     uint64_t times_full;
-    int is_full; /* nothing more is remembered until the next checkpoint */
+    int is_full; /* nothing more is added until the next checkpoint, which clears the cache */
 } Cache;
 
-/* The last byte of a key's second number has its kind and its length plus one, or IS_LONG. Then the first number is a
-   hash, and the second has the length too. */
+/* The last byte of `high` holds the kind and the length plus one. For a long key it holds IS_LONG; then `low` is a
+   hash, and another byte of `high` holds the length. */
 enum { KIND_SHIFT = 61, LENGTH_SHIFT = 56, LONG_LENGTH_SHIFT = 48, IS_LONG = 31 };
 
-/* The key of a short word; READ_AT_ONCE bytes must be there to be read. */
+/* The key of at most LONGEST_SHORT padded bytes. */
 static inline Pair short_key(KeyKind kind, const uint8_t *bytes, size_t length)
 {
     Pair key = pair_of(bytes, length);
@@ -319,13 +331,12 @@ static inline Entry *entry_of(const Cache *cache, uint64_t number)
     return (Entry *)(void *)(cache->segments[top - FIRST_SEGMENT] + (place ^ (uint64_t)1 << top));
 }
 
-/* How many bytes of its key lie behind an entry. */
+/* Number of key bytes that follow an entry. */
 static inline size_t long_length(const Entry *entry)
 {
     return (entry->high >> LENGTH_SHIFT & 31) == IS_LONG ? entry->high >> LONG_LENGTH_SHIFT & 255 : 0;
 }
 
-/* The ids of an entry; behind them are its starts, but for what has more ids than an entry has room for. */
 static inline int32_t *ids_of(const Entry *entry)
 {
     if (LIKELY(entry->count <= IDS_IN_ENTRY))
@@ -340,15 +351,16 @@ static inline int32_t *starts_of(const Entry *entry)
     return (int32_t *)(void *)((Entry *)entry + 1) + (long_length(entry) + 3) / sizeof(int32_t);
 }
 
-/* The entry of a key, or NULL; `*at` is set to its place, or the empty one where it would be. */
-static inline Entry *cache_find(const Cache *cache, Pair key, uint64_t hash, const uint8_t *bytes, size_t length, uint64_t *at)
+/* Return the entry of a key, or NULL. `*at` becomes its slot, or the free slot for it. */
+static inline Entry *cache_find(
+    const Cache *cache, Pair key, uint64_t hash, const uint8_t *bytes, size_t length, uint64_t *at)
 {
     for (*at = hash & cache->mask;; *at = (*at + 1) & cache->mask) {
-        uint32_t place = cache->places[*at];
+        uint32_t place = cache->slots[*at];
         if (!place)
             return NULL;
         if ((place ^ (uint32_t)(hash >> 32)) & ~(uint32_t)cache->mask)
-            continue; /* it leads to one of another hash */
+            continue; /* another hash */
         Entry *entry = entry_of(cache, place & cache->mask);
         if (entry->low == key.low && entry->high == key.high
             && (length <= LONGEST_SHORT || !memcmp(entry + 1, bytes, length)))
@@ -356,19 +368,20 @@ static inline Entry *cache_find(const Cache *cache, Pair key, uint64_t hash, con
     }
 }
 
-/* How many numbers of starts there are behind the ids of a word, and their bits; see `Entry`. */
+/* The same as in `Entry`. */
 typedef struct {
-    uint32_t count, behind;
+    uint32_t count, after;
 } Starts;
 
 /* ---- characters: see texts.c ------------------------------------------------------------------------------------- */
 
-/* What becomes of a code point. UNASKED is 0, as new pages are. */
+/* What a code point becomes: part of a word, nothing, a space, a word of its own, or something only Python knows.
+   UNASKED is 0 because new pages are zeroed. */
 enum { UNASKED, ORDINARY, DELETED, SPACE, ALONE, HAND_OVER, KINDS };
 
-/* IS_KEY: an added token may stand around it. IS_BOUNDARY: spaces are set around it. MAY_COMPOSE: with what is before
-   it. IS_PLAIN: it is not composed itself, so two characters tell whether what follows composes with it. MAY_PASS: of
-   ASCII that added tokens hold; what else is said of it holds where none of them stands. */
+/* IS_KEY: an added token may contain it. IS_BOUNDARY: spaces are put around it. MAY_COMPOSE: with the character before
+   it. IS_PLAIN: it is not composed itself, so asking about a pair is enough. MAY_PASS: an ASCII character of added
+   tokens; the other fields are valid if the chunk contains no added token. */
 enum { IS_KEY = 1, IS_BOUNDARY = 2, MAY_COMPOSE = 4, IS_PLAIN = 8, MAY_PASS = 16, FLAGS = 32 };
 
 enum { PAGE = 512, PAGES = 0x110000 / PAGE, SHORT_OUTPUT = 4 };
@@ -376,13 +389,13 @@ enum { PAGE = 512, PAGES = 0x110000 / PAGE, SHORT_OUTPUT = 4 };
 typedef struct {
     uint8_t kind, combining_class, length, flags;
     union {
-        int32_t id;                  /* of what is ALONE */
-        uint8_t bytes[SHORT_OUTPUT]; /* what it becomes */
-        uint32_t place;              /* in `Worker.outputs`, of more bytes */
+        int32_t id;                  /* if it is ALONE */
+        uint8_t bytes[SHORT_OUTPUT]; /* the output, if it is short */
+        uint32_t place;              /* the index of a longer output in `Worker.outputs` */
     };
 } Char;
 
-/* What a byte behind a word gives, if it is no id. */
+/* What an ASCII character after a word means, if it is not a word with an id. */
 enum { CHUNK_ENDS = -1, WORD_ENDS = -2, LOOK_CLOSER = -3 };
 
 /* ---- terms: see terms.c ------------------------------------------------------------------------------------------ */
@@ -394,13 +407,13 @@ typedef struct TermNode TermNode;
 typedef struct {
     TermNode *nodes;
     uint32_t count, room;
-    uint32_t *tables, width;     /* of children: `width` nodes each, one a symbol */
-    uint8_t symbols[256];        /* of bytes; 0 of those that are in no term */
-    uint8_t is_in_head[256];     /* whether a byte is before the first space of some term */
-    uint8_t ends_head[256];      /* whether it is right before a space */
-    uint64_t *marks, marks_mask; /* a bit by hash: where it is 0, no term has such a head */
+    uint32_t *tables, width;     /* tables of children; each has `width` nodes, one for each symbol */
+    uint8_t symbols[256];        /* of bytes; 0 for bytes that no term contains */
+    uint8_t is_in_head[256];     /* whether a byte occurs before the first space of some term */
+    uint8_t ends_head[256];      /* whether it occurs right before a space */
+    uint64_t *marks, marks_mask; /* one bit for each hash; if it is 0, no term has such a head */
     uint64_t *heads, heads_mask; /* by the same hash; see `head_place` */
-    uint64_t *edges;             /* of each term: see `edge_hash` */
+    uint64_t *edges;             /* one for each term; see `edge_hash` */
     size_t edge_count;
 } Tree;
 
@@ -419,7 +432,7 @@ typedef struct {
     Tree all;
 } TermsObject;
 
-/* What the kernel asks Python, by the names of methods; see `Questions` in choosing.py. */
+/* The methods of `Questions` in choosing.py. */
 enum { CLASSIFY, STAY_APART, COMPOSE, IDS, STEPS, FOLD, SETTLE, QUESTIONS };
 
 typedef struct Worker Worker;
@@ -429,62 +442,62 @@ typedef struct {
     PyObject *questions[QUESTIONS];
     PyObject *vocabulary_object, *patterns_object, *terms_object;
     const Vocabulary *vocabulary;
-    const Vocabulary *patterns[MOST_VOCABULARIES]; /* of what added tokens of one word look like, in lower case */
-    size_t pattern_count, longest_pattern;         /* bytes; 0 where all are short */
-    int has_patterns;                              /* whether all added tokens of one word are in them */
+    const Vocabulary *patterns[MOST_VOCABULARIES]; /* the added tokens of one word, in lower case */
+    size_t pattern_count, longest_pattern;         /* the length is 0 if all are short */
+    int has_patterns;                              /* whether they contain all added tokens of one word */
     const Tree *trees[MOST_TREES];
     size_t tree_count;
-    uint64_t *edges, edges_mask; /* of all trees; see `has_no_edge` */
-    uint8_t folds[128];          /* what ASCII looks like where terms are looked for */
-    uint8_t is_in_head[256], ends_head[256]; /* of any tree */
-    uint32_t alone_first, alone_last; /* code points that are set between spaces and become themselves */
-    uint32_t chinese_count;           /* how many of them, from the first on, the vocabulary has a table for */
-    PyObject **ints;                  /* made before, by number */
+    uint64_t *edges, edges_mask;             /* of all trees; see `has_no_edge` */
+    uint8_t folds[128];                      /* the folded form of each ASCII character */
+    uint8_t is_in_head[256], ends_head[256]; /* of all trees */
+    uint32_t alone_first, alone_last;        /* code points that are ALONE, IS_BOUNDARY, and unchanged */
+    uint32_t chinese_count;                  /* the number of these for which the vocabulary has a table */
+    PyObject **ints;                         /* Python's ints by number, created on first use */
     uint64_t seed[2];
     Worker *pool;
-    Shared worker_count; /* in the pool and at work */
-    long long limit;     /* bytes, of what all workers remember */
-    Shared room;         /* what none of them has taken of that */
-    long long helped;    /* how many threads have helped with batches */
-    unsigned forgotten;  /* how often all was */
-    long process;        /* in which its workers were made; see `check_process` */
-    long long at_work;   /* threads that help now */
+    Shared worker_count; /* in the pool and in use */
+    long long limit;     /* for the caches of all workers */
+    Shared budget;       /* the part of the limit that no worker has taken */
+    long long helped;    /* number of threads that have helped with batches */
+    long long helping;   /* number of threads that are helping now */
+    unsigned forgotten;  /* number of calls of `forget` */
+    long process;        /* the process that created the workers; see `check_process` */
 } Kernel;
 
-/* What a thread has while it encodes, and what it remembers from one time to the next. */
+/* What a thread needs to encode, and what it learns. */
 struct Worker {
     Kernel *kernel;
     Worker *next; /* in the pool */
     unsigned forgotten;
     long process;
-    /* what is remembered */
-    long long bytes, char_bytes; /* that it takes of the kernel's room, and those of them for characters */
+    /* what it has learnt */
+    long long bytes, char_bytes; /* taken from the kernel's budget; and the part of them for characters */
     Cache cache;
     Char *pages[PAGES];
-    uint8_t *outputs; /* of code points that become more than SHORT_OUTPUT bytes */
-    size_t outputs_used, outputs_room;
-    uint64_t is_simple[0x10000 / 64]; /* a bit each: see `note_simple` */
-    int32_t follow[256];              /* what a byte behind a word gives */
-    int has_letters, are_letters_simple; /* whether ASCII has been asked about; and is simple */
+    uint8_t *outputs; /* of code points with long outputs */
+    size_t outputs_used, outputs_capacity;
+    uint64_t is_simple[0x10000 / 64];    /* one bit for each code point; see `note_simple` */
+    int32_t follow[256];                 /* the meaning of a byte after a word: an id, or CHUNK_ENDS etc. */
+    int has_letters, are_letters_simple; /* whether it knows the ASCII letters and digits; whether they are simple */
     /* the GIL */
-    PyThreadState *released; /* NULL while this thread has the GIL */
+    PyThreadState *released; /* NULL while the thread holds the GIL */
     PyGILState_STATE gil;
-    int helps;               /* this thread is none of Python's */
-    PyObject **error;        /* where such a thread leaves an exception */
-    Shared *stop;            /* tells a thread of a batch to end */
-    size_t read;             /* bytes of texts since it looked for signals */
-    /* the text that is read */
-    const uint8_t *text_end;    /* also where a part of it is read */
-    const uint8_t *looked;      /* up to here signals have been looked for */
-    size_t walked, most_walked; /* characters, while terms are looked for: more are left to Python, in linear time */
-    int is_composed;            /* what is read is a part in its composed form */
-    int is_inside;              /* it is a part between terms, or between added tokens */
-    size_t enough;              /* once there are so many ids, the rest of the text does not matter */
+    int helps;        /* whether it belongs to a helper thread, which Python does not know */
+    PyObject **error; /* where a helper thread stores an exception */
+    Shared *stop;     /* tells the threads of a batch to stop */
+    size_t read;      /* bytes since the last check for signals */
+    /* the current text */
+    const uint8_t *text_end; /* the end of the whole text, even while a part of it is encoded */
+    const uint8_t *checked;  /* the place of the last check for signals */
+    size_t walked, most_walked; /* steps of walks; after too many, Python encodes the text, in linear time */
+    int is_composed; /* whether a composed form is encoded */
+    int is_inside;   /* whether a part between terms or added tokens is encoded */
+    size_t enough;   /* number of ids after which the rest of the text does not matter */
     /* buffers */
     int32_t *ids;
-    size_t count, ids_room;
+    size_t count, ids_capacity;
     uint8_t *word;
-    size_t word_room;
+    size_t word_capacity;
     uint8_t part[WORD_AT_HAND + PADDING], text[TEXT_AT_HAND + PADDING];
 };
 
@@ -495,23 +508,24 @@ void pool_free(Kernel *kernel);
 int python_enter(Worker *worker);
 void python_leave(Worker *worker);
 int checkpoint(Worker *worker, const uint8_t *at);
-int look_for_signals(Worker *worker);
-int ids_grow(Worker *worker, size_t more);
-int take_room(Worker *worker, size_t bytes);
-void give_room(Worker *worker, size_t bytes);
+int check_signals(Worker *worker);
+int grow_ids(Worker *worker, size_t more);
+int take_budget(Worker *worker, size_t bytes);
+void return_budget(Worker *worker, size_t bytes);
 
-/* See to it that there is room for so many more ids. */
-static inline int ids_need(Worker *worker, size_t more)
+/* Make sure that `more` ids fit. -1 without memory. */
+static inline int reserve_ids(Worker *worker, size_t more)
 {
-    return worker->count + more <= worker->ids_room ? 0 : ids_grow(worker, more);
+    return worker->count + more <= worker->ids_capacity ? 0 : grow_ids(worker, more);
 }
 
 int cache_begin(Worker *worker);
 void cache_forget(Worker *worker);
 void cache_free(Cache *cache);
-int cache_put(Worker *worker, KeyKind kind, const uint8_t *bytes, size_t length, const int32_t *ids, size_t count, Starts starts);
-/* The entry of what bytes became, or NULL; it is good until the next checkpoint. READ_AT_ONCE bytes from the first one on
-   must be there to be read. */
+int cache_put(
+    Worker *worker, KeyKind kind, const uint8_t *bytes, size_t length, const int32_t *ids, size_t count, Starts starts);
+
+/* Look up padded bytes. Return their entry, or NULL. It is valid until the next checkpoint. */
 static inline const Entry *cache_get(const Worker *worker, KeyKind kind, const uint8_t *bytes, size_t length)
 {
     const Cache *cache = &worker->cache;
@@ -522,13 +536,13 @@ static inline const Entry *cache_get(const Worker *worker, KeyKind kind, const u
     return cache_find(cache, key, hash_of_key(cache, key), bytes, length, &at);
 }
 
-/* Put the ids of an entry behind those that there are. */
+/* Append the ids of an entry. */
 static inline Status put_entry(Worker *worker, const Entry *entry)
 {
-    if (ids_need(worker, entry->count + IDS_IN_ENTRY))
+    if (reserve_ids(worker, entry->count + IDS_IN_ENTRY))
         return FAILED;
     if (LIKELY(entry->count <= IDS_IN_ENTRY))
-        memcpy(worker->ids + worker->count, entry->ids, sizeof entry->ids); /* the same each time is quick */
+        memcpy(worker->ids + worker->count, entry->ids, sizeof entry->ids); /* a constant size is fast */
     else
         memcpy(worker->ids + worker->count, ids_of(entry), entry->count * sizeof *worker->ids);
     worker->count += entry->count;
@@ -537,86 +551,91 @@ static inline Status put_entry(Worker *worker, const Entry *entry)
 
 /* ---- texts: see texts.c ------------------------------------------------------------------------------------------ */
 
-/* A text, or what Python is asked about: a str, UTF-8, or both. Of UTF-8 alone it is to be checked. Without UTF-8 only
-   Python can encode it. */
+/* A text as a str, as UTF-8, or both. Without UTF-8 only Python can encode it. UTF-8 without a str must be validated
+ * first. */
 typedef struct {
     PyObject *object;
     const uint8_t *bytes;
     size_t size;
 } Text;
 
-/* A chunk between spaces as it is read. */
+/* The state of reading one chunk. */
 typedef struct {
-    const uint8_t *at, *text_end;       /* where it is read, and up to where it may go on */
-    const uint8_t *start, *part, *word; /* `part`: behind its last boundary; `word`: NULL between words */
-    size_t count, part_count;           /* how many ids there were at `start` and at `part` */
+    const uint8_t *at, *text_end;       /* the current position; the end of the text */
+    const uint8_t *start, *part, *word; /* where the chunk, its current part and its current word (or NULL) begin */
+    size_t count, part_count;           /* number of ids before `start` and before `part` */
     const uint8_t *before, *before_end; /* the last character that is not deleted; NULL at a boundary */
-    int before_is_plain;     /* -1 where it has not been looked at */
-    uint8_t combining_class; /* of that character */
-    int8_t is_free;          /* of added tokens: 1, 0, or -1 where it has not been looked at */
-    int8_t has_spaces;       /* of other kinds, perhaps, across which terms may be found */
-    const uint8_t *stop;     /* where the window ends that begins with it; see terms.c */
-    Starts starts;           /* behind the ids of a word that has just been worked out */
+    int before_is_plain;                /* -1 if unknown */
+    uint8_t combining_class;            /* of that character */
+    int8_t is_free;                     /* whether it contains no added token; -1 if unknown */
+    int8_t has_spaces;                  /* whether it may contain other whitespace, which terms may contain */
+    const uint8_t *stop;                /* the end of the window that begins here; see terms.c */
+    Starts starts;                      /* of the word that was looked up last, if it was new */
 } Chunk;
 
 int text_of(PyObject *object, Text *text);
 Status encode_text(Worker *worker, Text text);
 Status encode_steps(Worker *worker, const uint8_t *text, size_t size);
 Status encode_part(Worker *worker, const uint8_t *part, size_t length);
+int remember(Worker *worker, KeyKind kind, const uint8_t *bytes, size_t length, size_t from);
 Status ask_cached(Worker *worker, KeyKind kind, const uint8_t *bytes, size_t length);
 uint8_t *padded_copy(const uint8_t *bytes, size_t size, uint8_t *at_hand, size_t room);
 int has_no_token(const Kernel *kernel, const uint8_t *start, const uint8_t *stop);
 
 /* ---- terms ------------------------------------------------------------------------------------------------------- */
 
-enum { EDGE = sizeof(uint32_t), ANY_EDGE = 0, BEHIND_BITS = 12, ANY_BEHIND = (1 << BEHIND_BITS) - 1 };
+enum { EDGE = sizeof(uint32_t), ANY_EDGE = 0, AFTER_BITS = 12, ANY_AFTER = (1 << AFTER_BITS) - 1 };
 enum { ANY_PLACE = -1, MOST_STARTS = 2 * LONGEST_SHORT * MOST_TREES };
 
-/* All letters in one case; other characters are not told apart either by this bit. */
+/* Removes the case of ASCII letters. Some other characters become equal too, which only weakens a filter. */
 #define ONE_CASE 0x2020202020202020u
 
-/* The hash of the key of a word of ASCII, in any case, and of the EDGE bytes behind it and a space; ANY_EDGE in place of
-   these where fewer are enough. */
-static inline uint64_t edge_hash(Pair key, uint32_t behind)
+/* Hash the key of an ASCII word and the EDGE bytes after it and a space, without case. A term with fewer bytes after
+   its first space has ANY_EDGE instead of these bytes. */
+static inline uint64_t edge_hash(Pair key, uint32_t after)
 {
-    return mix((key.low | ONE_CASE) ^ (uint64_t)(behind | (uint32_t)ONE_CASE) * FACTOR, (key.high | ONE_CASE) ^ OTHER_FACTOR);
+    return mix(
+        (key.low | ONE_CASE) ^ (uint64_t)(after | (uint32_t)ONE_CASE) * FACTOR, (key.high | ONE_CASE) ^ OTHER_FACTOR);
 }
 
 static inline uint64_t edge_bits(uint64_t hash) { return (uint64_t)1 << (hash & 63) | (uint64_t)1 << (hash >> 6 & 63); }
 
-/* One of as many bits as an entry has for the EDGE bytes behind a word: fewer than edges tell, but at hand. */
-static inline uint32_t behind_bit(uint32_t behind)
+/* One of AFTER_BITS bits for the EDGE bytes after a word. It says less than the edges, but it is in the entry. */
+static inline uint32_t after_bit(uint32_t after)
 {
-    return 1u << (((behind | (uint32_t)ONE_CASE) * (uint32_t)(FACTOR >> 32) >> 16) * BEHIND_BITS >> 16);
+    return 1u << (((after | (uint32_t)ONE_CASE) * (uint32_t)(FACTOR >> 32) >> 16) * AFTER_BITS >> 16);
 }
 
-/* Whether EDGE bytes are printable ASCII. */
+/* Whether all EDGE bytes are printable ASCII. */
 static inline int are_printable(uint32_t bytes)
 {
     return !(((bytes - 0x20202020u) | bytes | (bytes + 0x01010101u)) & 0x80808080u);
 }
 
-/* Whether no tree has an edge of a word of ASCII before these bytes: then no term begins with the word there. */
-static inline int has_no_edge(const Kernel *kernel, Pair key, uint32_t behind)
+/* Whether no tree has this edge. Then no term begins with this word here. */
+static inline int has_no_edge(const Kernel *kernel, Pair key, uint32_t after)
 {
-    uint64_t hash = edge_hash(key, behind), bits = edge_bits(hash);
+    uint64_t hash = edge_hash(key, after), bits = edge_bits(hash);
     return (kernel->edges[hash >> 32 & kernel->edges_mask] & bits) != bits;
 }
 
-/* Whether a term may begin in a word at such a place, which `find_starts` has put. */
+/* Whether a term may begin at a place in a word, which comes from `find_starts`. */
 static inline int may_start(const Kernel *kernel, const uint8_t *word, size_t length, int32_t place)
 {
     uint32_t bytes;
     if (place == ANY_PLACE)
         return 1;
     memcpy(&bytes, word + length + 1, EDGE);
-    return !are_printable(bytes) || !has_no_edge(kernel, short_key(KEY_WORD, word + place, length - (size_t)place), bytes);
+    return !are_printable(bytes)
+           || !has_no_edge(kernel, short_key(KEY_WORD, word + place, length - (size_t)place), bytes);
 }
 
 int edges_fill(Kernel *kernel);
 Starts find_starts(Worker *worker, const uint8_t *word, size_t length);
-Status walk_starts(Worker *worker, const uint8_t *word, size_t length, const int32_t *starts, size_t count, const uint8_t **reach);
-Status widen_window(Worker *worker, const uint8_t *from, const uint8_t *to, const uint8_t **stop, const uint8_t **reach);
+Status walk_starts(
+    Worker *worker, const uint8_t *word, size_t length, const int32_t *starts, size_t count, const uint8_t **reach);
+Status widen_window(
+    Worker *worker, const uint8_t *from, const uint8_t *to, const uint8_t **stop, const uint8_t **reach);
 Status put_window(Worker *worker, Chunk *chunk);
 int may_go_on(Worker *worker, const uint8_t *start, const uint8_t *stop);
 

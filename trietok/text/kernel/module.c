@@ -1,14 +1,14 @@
-/* What Python sees: three types, and a check of all that Python gives them.
+/* The Python types of the kernel. Every argument from Python is validated here or in the functions that parse it.
 
-   A `Vocabulary` has entries, a `Terms` forms of added tokens; kernels share them. A `Kernel` encodes. Its methods take a
-   microsecond more than what they do; they give up the GIL for long texts and batches. */
+   A `Vocabulary` contains the tokens of a vocabulary, a `Terms` the forms of added tokens of several words. Kernels
+   can share them. A `Kernel` encodes texts. */
 #include "kernel.h"
 
 #ifndef TRIETOK_SOURCES
-#define TRIETOK_SOURCES "" /* the sha256 of these files, which tells what a library was made of */
+#define TRIETOK_SOURCES "" /* the sha256 of the sources; it shows whether a library is up to date */
 #endif
 
-enum { INTERFACE = 14 }; /* of what `choosing.py` relies on: it takes no library with another number */
+enum { INTERFACE = 14 }; /* `choosing.py` refuses a library with another number */
 
 enum { VOCABULARY, TERMS, KERNEL, TYPES };
 
@@ -16,7 +16,7 @@ typedef struct {
     PyTypeObject *types[TYPES];
 } State;
 
-/* Free an object of a type whose other memory has been freed. */
+/* Free the memory of an object. */
 static void free_object(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
@@ -24,7 +24,7 @@ static void free_object(PyObject *object)
     Py_DECREF(type);
 }
 
-/* Raise what a result tells. */
+/* Set the exception for an error of `vocabulary_add`, `tree_fill` etc. */
 static void raise_result(int result, const char *what)
 {
     if (result == NO_MEMORY)
@@ -37,26 +37,26 @@ static void raise_result(int result, const char *what)
 
 PyDoc_STRVAR(vocabulary_doc,
     "Vocabulary(entries, changes, prefix, unknown, longest_word, seed, /)\n--\n\n"
-    "The entries of a vocabulary, to cut words into.\n\n"
+    "The tokens of a vocabulary, for WordPiece.\n\n"
     "Args:\n"
-    "    entries: their ids, from 0 on.\n"
-    "    changes: other ids for some of them.\n"
-    "    prefix: what entries begin with that continue a word. None for added tokens of one word, whose ids do not matter.\n"
-    "    unknown: the id of what no entries make up.\n"
-    "    longest_word: how many code points a word may have that is cut.\n"
+    "    entries: token -> id, from 0.\n"
+    "    changes: other ids for some of these tokens.\n"
+    "    prefix: the prefix of tokens that continue a word. None for added tokens of one word, whose ids are ignored.\n"
+    "    unknown: the id of words that cannot be split.\n"
+    "    longest_word: maximum length of a word in code points.\n"
     "    seed: 16 random bytes.\n\n"
     "Raises:\n"
-    "    TypeError: an entry is no str, or an id is no int.\n"
-    "    OverflowError, ValueError: an entry or an id is too large.");
+    "    TypeError: a token is not a str, or an id is not an int.\n"
+    "    OverflowError, ValueError: a token or an id is too large.");
 
-/* The UTF-8 of an entry; an added token's in lower case. Its length; 0 for one with half of a surrogate pair, which no
-   word has; or TOO_LARGE, PYTHON_ERROR. */
+/* Write the UTF-8 of a token, in lower case for an added token. Return its length; 0 if it contains a surrogate, as no
+   word does; TOO_LARGE or PYTHON_ERROR. */
 static int entry_bytes(PyObject *entry, int is_token, uint8_t *bytes)
 {
-    Py_UCS4 points[LONGEST_PIECE + 1]; /* of its UTF-8 an entry would keep a copy */
+    Py_UCS4 points[LONGEST_PIECE + 1]; /* asking for its UTF-8 would make the str keep a copy */
     size_t length = 0;
     if (!PyUnicode_Check(entry)) {
-        PyErr_SetString(PyExc_TypeError, "no kernel for this vocabulary: an entry is no str");
+        PyErr_SetString(PyExc_TypeError, "no kernel for this vocabulary: a token is not a str");
         return PYTHON_ERROR;
     }
     Py_ssize_t size = PyUnicode_GetLength(entry);
@@ -74,15 +74,15 @@ static int entry_bytes(PyObject *entry, int is_token, uint8_t *bytes)
     return length > LONGEST_PIECE ? TOO_LARGE : (int)length;
 }
 
-/* Add an entry of a dict, once as it is and, without its prefix, once for the rests of words. */
+/* Add a token and, if it has the prefix, the rest of it as a piece that continues words. */
 static int add_entry(Vocabulary *vocabulary, PyObject *entry, PyObject *number, const char *prefix, size_t prefix_size)
 {
     uint8_t bytes[LONGEST_PIECE + 4 + READ_AT_ONCE];
     int length = entry_bytes(entry, !prefix, bytes);
     if (length <= 0)
         return length;
-    if (prefix && !PyLong_Check(number)) { /* to ask it for its `__index__` is to let it change the dict */
-        PyErr_SetString(PyExc_TypeError, "no kernel for this vocabulary: an id is no int");
+    if (prefix && !PyLong_Check(number)) { /* `__index__` could change the dict */
+        PyErr_SetString(PyExc_TypeError, "no kernel for this vocabulary: an id is not an int");
         return PYTHON_ERROR;
     }
     long id = prefix ? PyLong_AsLong(number) : 0;
@@ -109,11 +109,11 @@ static int fill_vocabulary(Vocabulary *vocabulary, PyObject *arguments)
     if (seed_size != sizeof vocabulary->seed || unknown < 0 || count > MOST_PIECES)
         return TOO_LARGE;
     memcpy(vocabulary->seed, seed, sizeof vocabulary->seed);
-    vocabulary->seed[1] |= 1; /* a factor of hashes: by 0 they would be the same */
+    vocabulary->seed[1] |= 1; /* a factor of hashes, which must not be 0 */
     vocabulary->unknown = unknown;
     vocabulary->longest_word = longest_word < 0 ? 0 : (uint64_t)longest_word;
     int result = vocabulary_begin(vocabulary, count);
-    PyObject *const both[] = {changes, entries}; /* of an entry of both the first counts */
+    PyObject *const both[] = {changes, entries}; /* the first one counts */
     for (int i = 0; i < 2; i++, at = 0)
         while (!result && PyDict_Next(both[i], &at, &entry, &number))
             result = add_entry(vocabulary, entry, number, prefix, (size_t)prefix_size);
@@ -127,7 +127,7 @@ static PyObject *Vocabulary_new(PyTypeObject *type, PyObject *arguments, PyObjec
     if (!result)
         return (PyObject *)vocabulary;
     Py_XDECREF((PyObject *)vocabulary);
-    raise_result(result, "this vocabulary: an entry or an id is too large");
+    raise_result(result, "this vocabulary: a token or an id is too large");
     return NULL;
 }
 
@@ -146,10 +146,10 @@ static PyType_Slot vocabulary_slots[] = {
 
 /* ---- terms ------------------------------------------------------------------------------------------------------- */
 
-PyDoc_STRVAR(terms_doc,
-    "Terms(forms, /)\n--\n\n"
-    "What added tokens of several words look like in a text: a sorted list, in which none is empty or there twice.\n\n"
-    "ValueError where it is not that, or too large.");
+PyDoc_STRVAR(terms_doc, "Terms(forms, /)\n--\n\n"
+                        "The forms of added tokens of several words: a sorted list of unique strings.\n\n"
+                        "Raises:\n"
+                        "    ValueError: the list is not sorted, or too large.");
 
 static PyObject *Terms_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords))
 {
@@ -182,15 +182,15 @@ static PyType_Slot terms_slots[] = {
 
 PyDoc_STRVAR(kernel_doc,
     "Kernel(vocabulary, patterns, terms, questions, folds, alone, limit, seed, /)\n--\n\n"
-    "Texts to ids.\n\n"
+    "Encodes texts.\n\n"
     "Args:\n"
     "    vocabulary: a `Vocabulary`.\n"
-    "    patterns: a tuple of `Vocabulary`, of added tokens of one word; None where the kernel cannot look for them.\n"
-    "    terms: a tuple of at most 32 `Terms`, of the others.\n"
+    "    patterns: a tuple of `Vocabulary`, with the added tokens of one word; None if there are others.\n"
+    "    terms: a tuple of at most 32 `Terms`, with the added tokens of several words.\n"
     "    questions: a `Questions`.\n"
-    "    folds: what `questions.fold` makes of each character of ASCII, one byte; 255 for nothing.\n"
-    "    alone: the first and the last of the code points that are set between spaces and become themselves.\n"
-    "    limit: how many bytes may be remembered, from 256 KiB to 4 GiB.\n"
+    "    folds: the result of `questions.fold` for each ASCII character, one byte; 255 for nothing.\n"
+    "    alone: the first and the last of the code points that are words of their own and do not change.\n"
+    "    limit: maximum size of all caches, from 256 KiB to 4 GiB.\n"
     "    seed: 16 random bytes.");
 
 static const char *const question_names[QUESTIONS] = {
@@ -226,13 +226,13 @@ static void Kernel_dealloc(Kernel *kernel)
     free_object((PyObject *)kernel);
 }
 
-/* Take added tokens of one word from a tuple of `Vocabulary`. -1 for an error. */
+/* Take the added tokens of one word from a tuple of `Vocabulary`. Return -1 for an error. */
 static int take_patterns(Kernel *kernel, PyTypeObject *type, PyObject *patterns)
 {
     if (patterns == Py_None)
         return 0;
     Py_ssize_t count = PyTuple_Size(patterns);
-    kernel->has_patterns = count <= MOST_VOCABULARIES; /* more are left to Python, chunk by chunk */
+    kernel->has_patterns = count <= MOST_VOCABULARIES; /* otherwise Python finds them */
     for (Py_ssize_t i = 0; kernel->has_patterns && i < count; i++) {
         PyObject *set = PyTuple_GetItem(patterns, i);
         if (!Py_IS_TYPE(set, type)) {
@@ -247,7 +247,7 @@ static int take_patterns(Kernel *kernel, PyTypeObject *type, PyObject *patterns)
     return count < 0 ? -1 : 0;
 }
 
-/* Take the trees of terms, of which a byte may be anywhere. -1 for an error. */
+/* Take the trees of terms. Return -1 for an error. */
 static int take_terms(Kernel *kernel, PyTypeObject *type, PyObject *all)
 {
     Py_ssize_t count = PyTuple_Size(all);
@@ -283,12 +283,13 @@ static int fill_kernel(Kernel *kernel, const State *state, PyObject *arguments)
     const char *seed, *folds;
     Py_ssize_t seed_size, folds_size, limit;
     if (!PyArg_ParseTuple(arguments, "O!OO!Oy#(II)ny#", state->types[VOCABULARY], &vocabulary, &patterns, &PyTuple_Type,
-            &terms, &questions, &folds, &folds_size, &kernel->alone_first, &kernel->alone_last, &limit, &seed, &seed_size))
+            &terms, &questions, &folds, &folds_size, &kernel->alone_first, &kernel->alone_last, &limit, &seed,
+            &seed_size))
         return -1;
     if (seed_size != sizeof kernel->seed || folds_size != sizeof kernel->folds || limit < LEAST_LIMIT
         || (size_t)limit > UINT32_MAX || !((VocabularyObject *)vocabulary)->all.of_chinese) {
         PyErr_SetString(PyExc_ValueError,
-            "a vocabulary has a prefix, a seed 16 bytes, there are 128 folds, and a limit is from 256 KiB to 4 GiB");
+            "a kernel needs a vocabulary with a prefix, 16 bytes of seed, 128 folds, and a limit from 256 KiB to 4 GiB");
         return -1;
     }
     kernel->vocabulary_object = Py_NewRef(vocabulary);
@@ -297,9 +298,9 @@ static int fill_kernel(Kernel *kernel, const State *state, PyObject *arguments)
     kernel->vocabulary = &((VocabularyObject *)vocabulary)->all;
     memcpy(kernel->seed, seed, sizeof kernel->seed);
     memcpy(kernel->folds, folds, sizeof kernel->folds);
-    kernel->seed[1] |= 1; /* a factor of hashes: by 0 they would be the same */
+    kernel->seed[1] |= 1; /* a factor of hashes, which must not be 0 */
     kernel->limit = limit;
-    shared_add(&kernel->room, limit);
+    shared_add(&kernel->budget, limit);
     if (kernel->alone_first >= FIRST_CHINESE && kernel->alone_first <= kernel->alone_last
         && kernel->alone_last <= LAST_CHINESE)
         kernel->chinese_count = kernel->alone_last - kernel->alone_first + 1;
@@ -321,7 +322,7 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *P
     return (PyObject *)kernel;
 }
 
-/* What the workers in the pool remember; those of calls that are under way are counted in bytes only. */
+/* The words and chunks in the caches of free workers, and the bytes of all workers. */
 static PyObject *Kernel_info(Kernel *kernel, PyObject *Py_UNUSED(ignored))
 {
     unsigned long long words = 0, chunks = 0, times_full = 0;
@@ -330,13 +331,13 @@ static PyObject *Kernel_info(Kernel *kernel, PyObject *Py_UNUSED(ignored))
         chunks += worker->cache.counts[KEY_CHUNK];
         times_full += worker->cache.times_full;
     }
-    return Py_BuildValue("{sKsKsLsKsL}", "words", words, "chunks", chunks, "bytes", kernel->limit - shared_get(&kernel->room),
-        "times_full", times_full, "helped", kernel->helped);
+    return Py_BuildValue("{sKsKsLsKsL}", "words", words, "chunks", chunks, "bytes",
+        kernel->limit - shared_get(&kernel->budget), "times_full", times_full, "helped", kernel->helped);
 }
 
 static PyObject *Kernel_forget(Kernel *kernel, PyObject *Py_UNUSED(ignored))
 {
-    kernel->forgotten++; /* for workers that are under way, when they are taken next */
+    kernel->forgotten++; /* workers in use are cleared when they are taken again */
     for (Worker *worker = kernel->pool; worker; worker = worker->next)
         cache_forget(worker);
     Py_RETURN_NONE;
@@ -346,29 +347,27 @@ static PyObject *Kernel_forget(Kernel *kernel, PyObject *Py_UNUSED(ignored))
 
 static PyMethodDef kernel_methods[] = {
     {"ids", FUNCTION(kernel_ids), METH_FASTCALL,
-        "ids(text, front=[], back=[], /)\n--\n\nThe ids of a text between those of two lists."},
+        "ids(text, front=[], back=[], /)\n--\n\nThe ids of a text, between those of two lists."},
     {"spans", FUNCTION(kernel_spans), METH_O,
         "spans(text, /)\n--\n\n"
-        "The spans of a text's tokens, chunk by chunk; None for a text that the kernel cannot read.\n\n"
-        "A chunk with characters behind its last token ends with an empty span."},
+        "The spans of the tokens of a text; None if the kernel cannot encode the text.\n\n"
+        "If characters follow the last token of a chunk, an empty span ends the chunk."},
     {"columns", FUNCTION(kernel_columns), METH_FASTCALL,
         "columns(texts, form, threads, /)\n--\n\n"
-        "The ids of a tuple of texts as a `Form` says: columns by name, and how many ids the longest row has.\n\n"
-        "None where there is no text, or something that is no str, or where Python has to cut a pair, or to refuse arrays\n"
-        "of rows of several widths. Where there is much to read, `threads` is asked how many threads may do it; None for\n"
-        "this one alone."},
+        "The columns of a tuple of texts, as a `Form` says, and the number of ids in the longest row.\n\n"
+        "None if there are no texts, if one is not a str, if a pair must be truncated, or if arrays would have rows of\n"
+        "different widths. `threads` returns the maximum number of threads; None for one thread."},
     {"flat", FUNCTION(kernel_flat), METH_VARARGS,
         "flat(texts, threads, room, from_left, front, back, /)\n--\n\n"
-        "How many ids each text has, and the ids of all in one run, both as int32 in a bytearray.\n\n"
-        "Each text is cut to at most `room` ids, at its beginning or its end; -1 cuts nothing. Around it are the int32 of\n"
-        "two bytes. For threads see `columns`."},
+        "The number of ids of each text, and the ids of all texts in one run, as bytearrays of int32.\n\n"
+        "Each text is truncated to `room` ids (-1 for no limit), from the left or the right. `front` and `back` are bytes\n"
+        "of int32, which are put around its ids. For threads see `columns`."},
     {"flat_between", FUNCTION(kernel_flat_between), METH_VARARGS,
         "flat_between(data, offsets, first, count, threads, room, from_left, front, back, /)\n--\n\n"
-        "The same of `count` texts that lie in a buffer of UTF-8, between int64 offsets, from the offset `first` on.\n\n"
-        "None where what lies there is no UTF-8. Nobody may write into the buffers meanwhile."},
-    {"info", FUNCTION(Kernel_info), METH_NOARGS,
-        "info()\n--\n\nHow many words and chunks are remembered, in how many bytes, and more."},
-    {"forget", FUNCTION(Kernel_forget), METH_NOARGS, "forget()\n--\n\nForget what words and chunks became."},
+        "The same as `flat` for `count` texts in a buffer of UTF-8, between int64 offsets from number `first`.\n\n"
+        "None if the data is not valid UTF-8. The buffers must not change during the call."},
+    {"info", FUNCTION(Kernel_info), METH_NOARGS, "info()\n--\n\nThe number of cached words and chunks, and more."},
+    {"forget", FUNCTION(Kernel_forget), METH_NOARGS, "forget()\n--\n\nClear the caches."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -1,41 +1,45 @@
-/* Added tokens of several words, such as "New York". Each has a form: what it looks like once every character is folded
-   by itself. Where such a token stands in a text, its form stands in the folded text.
+/* Finds added tokens of several words, which are called terms here, such as "New York". Each term has a form: every
+   character of it is folded (lower-cased and normalized) separately. Where a term occurs in a text, its form occurs
+   in the folded text.
 
-   The forms are in a tree, whose nodes lie in the order of the sorted forms: the first child of a node is the next one,
-   and leads to the others; where there are many, a table leads to each. A walk down the tree may begin at any place of a
-   text, and most would end with the first bytes behind a space: "in v" goes on only where "in vitro" is a term. So of
-   each term the first word and the four bytes behind it, its edge, are hashed: a filter of all edges rules out most
-   walks before they begin. A term's head is what lies before its first space.
+   The forms are in a tree (a trie of bytes). Its nodes are in the order of the sorted forms: the first child of a
+   node is the next node, and each child refers to its next sibling. Nodes with many children have a table. A walk
+   from the root could begin at any character of a text, and most walks would end soon: "in v" continues only if "in
+   vitro" is a term. Two filters avoid most of these walks. The head of a term is everything before its first space;
+   its edge is the head and the next four bytes. Each cached word knows which bytes may follow it (`Entry.after`),
+   and all edges are in one filter by hash.
 
-   Where a term may stand, all chunks that it touches are read at once, as a window, and so are those that another
-   touches which begins in them. A space that no term reaches across is like the end of a text, so a window has the same
-   ids wherever it stands, and is remembered like a chunk. */
+   If a term may occur, all chunks that it touches are encoded together, as a window. Other terms that begin in the
+   window may extend it. No term crosses the end of a window, so its ids do not depend on what is around it, and it
+   is cached like a chunk. */
 #include "kernel.h"
 
 enum { ROOT, HAS_CHILD = 1, IS_END = 2, FEW_CHILDREN = 3, MOST_NODES = SEVERAL };
 
 struct TermNode {
-    uint32_t sibling, table; /* 0 for none; tables are counted from 1 on */
+    uint32_t sibling, table; /* 0 if there is none; tables are counted from 1 */
     uint8_t byte, flags;
 };
 
 /* ---- the tree ---------------------------------------------------------------------------------------------------- */
 
-/* The hash of bytes and one more in front of them. */
+/* Extend the hash of bytes by one byte in front of them. */
 static inline uint64_t hash_in_front(uint64_t hash, uint8_t byte) { return (hash + byte + 1) * FACTOR; }
 
-static inline uint64_t *head_mark(const Tree *tree, uint64_t hash) { return &tree->marks[hash >> 32 & tree->marks_mask]; }
+static inline uint64_t *head_mark(const Tree *tree, uint64_t hash)
+{
+    return &tree->marks[hash >> 32 & tree->marks_mask];
+}
 
 static inline int may_be_head(const Tree *tree, uint64_t hash) { return *head_mark(tree, hash) >> (hash >> 58) & 1; }
 
-/* In the table of heads are the upper bits of a head's hash, those of the bytes behind it (see `behind_bit`), and the
-   node behind its space; SEVERAL where heads have the same upper bits. */
-enum { HEAD_SHIFT = NODE_BITS + BEHIND_BITS };
+/* An element of the table of heads: the upper bits of the hash of the head, the bits of the bytes after it (see
+   `after_bit`), and the node after its space. The node is SEVERAL if two heads have the same upper bits. */
+enum { HEAD_SHIFT = NODE_BITS + AFTER_BITS };
 static inline uint32_t node_of_head(uint64_t head) { return head & SEVERAL; }
-static inline uint32_t behind_head(uint64_t head) { return head >> NODE_BITS & ANY_BEHIND; }
+static inline uint32_t after_head(uint64_t head) { return head >> NODE_BITS & ANY_AFTER; }
 
-/* The place of a head in the table, or the empty one where it would be. What has the same upper bits as a head is taken
-   for it: then a term is looked for where none stands. */
+/* The slot of a head, or the free slot for it. A wrong head with the same upper bits only causes a useless search. */
 static inline uint64_t *head_place(const Tree *tree, uint64_t hash)
 {
     for (uint64_t at = hash >> 20 & tree->heads_mask;; at = (at + 1) & tree->heads_mask)
@@ -43,7 +47,7 @@ static inline uint64_t *head_place(const Tree *tree, uint64_t hash)
             return &tree->heads[at];
 }
 
-/* The child of a node for a byte; ROOT where there is none. */
+/* The child of a node for a byte, or ROOT. */
 static inline uint32_t child_of(const Tree *tree, uint32_t number, uint8_t byte)
 {
     const TermNode *node = &tree->nodes[number];
@@ -55,8 +59,8 @@ static inline uint32_t child_of(const Tree *tree, uint32_t number, uint8_t byte)
     return ROOT;
 }
 
-/* The node behind bytes, one of them at least; ROOT where no form begins so. */
-static uint32_t node_behind(const Tree *tree, const uint8_t *folded, size_t length)
+/* The node of at least one byte, or ROOT. */
+static uint32_t node_after(const Tree *tree, const uint8_t *folded, size_t length)
 {
     uint32_t node = child_of(tree, ROOT, *folded);
     for (size_t i = 1; i < length && node; i++)
@@ -64,16 +68,16 @@ static uint32_t node_behind(const Tree *tree, const uint8_t *folded, size_t leng
     return node;
 }
 
-/* Note the node and the bits of a form's head, which does not end it; and the edge, if the head is a word of ASCII. */
+/* Add the head of a form, and its edge if the head is an ASCII word. */
 static void add_edge(Tree *tree, const uint8_t *form, size_t length, size_t head, uint64_t hash, uint32_t node)
 {
     uint8_t padded[READ_AT_ONCE] = {0};
-    uint32_t behind = ANY_EDGE;
+    uint32_t after = ANY_EDGE;
     if (length - head > EDGE)
-        memcpy(&behind, form + head + 1, EDGE);
+        memcpy(&after, form + head + 1, EDGE);
     uint64_t *place = head_place(tree, hash);
-    uint32_t before = node_of_head(*place), bits = behind == ANY_EDGE ? ANY_BEHIND : behind_bit(behind);
-    *place = (hash >> HEAD_SHIFT << HEAD_SHIFT) | (uint64_t)(behind_head(*place) | bits) << NODE_BITS
+    uint32_t before = node_of_head(*place), bits = after == ANY_EDGE ? ANY_AFTER : after_bit(after);
+    *place = (hash >> HEAD_SHIFT << HEAD_SHIFT) | (uint64_t)(after_head(*place) | bits) << NODE_BITS
              | (before && before != node ? SEVERAL : node);
     if (!head || head > LONGEST_SHORT)
         return;
@@ -81,10 +85,10 @@ static void add_edge(Tree *tree, const uint8_t *form, size_t length, size_t head
         if (form[i] >= 0x80)
             return;
     memcpy(padded, form, head);
-    tree->edges[tree->edge_count++] = edge_hash(short_key(KEY_WORD, padded, head), behind);
+    tree->edges[tree->edge_count++] = edge_hash(short_key(KEY_WORD, padded, head), after);
 }
 
-/* Note what is told of a form without a walk. */
+/* Add what the filters need to know about a form. */
 static void add_head(Tree *tree, const uint8_t *form, size_t length, const uint32_t *path)
 {
     size_t head = 0;
@@ -113,7 +117,7 @@ static int grow_nodes(Tree *tree, size_t more)
     return 0;
 }
 
-/* Add a form behind those that are less. `path` has the nodes of the one before, whose bytes are `before`. */
+/* Add a form. The forms are sorted; `path` has the nodes of the previous one, whose bytes are `before`. */
 static int add_form(
     Tree *tree, uint32_t *path, const uint8_t *before, size_t before_length, const uint8_t *form, size_t length)
 {
@@ -121,7 +125,7 @@ static int add_form(
     while (common < shorter && form[common] == before[common])
         common++;
     if (common == length || (common < before_length && form[common] < before[common]))
-        return TOO_LARGE; /* not sorted, or there twice, or empty */
+        return TOO_LARGE; /* not sorted, not unique, or empty */
     int result = grow_nodes(tree, length);
     if (result)
         return result;
@@ -149,7 +153,7 @@ static uint32_t count_children(const Tree *tree, uint32_t number)
     return count;
 }
 
-/* Make the tables of nodes with many children; the root has one in any case. */
+/* Create the tables of the root and of nodes with many children. */
 static int make_node_tables(Tree *tree)
 {
     uint32_t tables = 0;
@@ -185,7 +189,7 @@ static int tree_begin(Tree *tree, size_t forms)
 {
     tree->nodes = xcalloc(1, sizeof *tree->nodes);
     tree->count = tree->room = 1;
-    tree->marks_mask = power_of_two(forms / 4, 4) - 1; /* 16 bits a term */
+    tree->marks_mask = power_of_two(forms / 4, 4) - 1; /* 16 bits for each term */
     tree->marks = xcalloc(tree->marks_mask + 1, sizeof *tree->marks);
     tree->edges = xcalloc(forms, sizeof *tree->edges);
     tree->heads_mask = power_of_two(2 * forms, 4) - 1;
@@ -193,7 +197,7 @@ static int tree_begin(Tree *tree, size_t forms)
     return tree->nodes && tree->marks && tree->edges && tree->heads ? 0 : NO_MEMORY;
 }
 
-/* Fill a tree with a sorted list of strs. 0, or NO_MEMORY, TOO_LARGE, PYTHON_ERROR. */
+/* Fill a tree with a sorted list of strs. Return 0, NO_MEMORY, TOO_LARGE or PYTHON_ERROR. */
 int tree_fill(Tree *tree, PyObject *forms)
 {
     Py_ssize_t count = PyList_Size(forms), size = 0, longest = 0, before_size = 0;
@@ -207,16 +211,16 @@ int tree_fill(Tree *tree, PyObject *forms)
     int result = tree_begin(tree, (size_t)count);
     for (Py_ssize_t i = 0; i < count && path && !result; i++, before = form, before_size = size) {
         form = PyUnicode_AsUTF8AndSize(PyList_GetItem(forms, i), &size);
-        result = add_form(
-            tree, path, (const uint8_t *)before, (size_t)before_size, (const uint8_t *)form, (size_t)size);
+        result =
+            add_form(tree, path, (const uint8_t *)before, (size_t)before_size, (const uint8_t *)form, (size_t)size);
     }
     result = path ? result : NO_MEMORY;
     xfree(path);
     return result ? result : make_node_tables(tree);
 }
 
-/* Make one filter of the edges of all trees; one that tells nothing where ASCII is not looked for as it is, but for its
-   case. -1 for no memory. */
+/* Create the filter of the edges of all trees. If folding changes ASCII in other ways than its case, the filter lets
+   everything pass. Return -1 without memory. */
 int edges_fill(Kernel *kernel)
 {
     size_t count = 0;
@@ -225,7 +229,7 @@ int edges_fill(Kernel *kernel)
         tells &= (kernel->folds[byte] | 32) == (byte | 32);
     for (size_t i = 0; i < kernel->tree_count; i++)
         count += kernel->trees[i]->edge_count;
-    kernel->edges_mask = power_of_two(tells ? count / 4 : 1, 1) - 1; /* 16 bits a term */
+    kernel->edges_mask = power_of_two(tells ? count / 4 : 1, 1) - 1; /* 16 bits for each term */
     kernel->edges = xcalloc(kernel->edges_mask + 1, sizeof *kernel->edges);
     if (!kernel->edges)
         return -1;
@@ -240,9 +244,9 @@ int edges_fill(Kernel *kernel)
 
 /* ---- walks ------------------------------------------------------------------------------------------------------- */
 
-/* Put two numbers for each term whose head a word ends with: the tree and the node behind its space, and where in the
-   word the head begins; ANY_PLACE where the edges do not tell of it. They are behind the ids of the worker, which do not
-   count them, and there is room. */
+/* Find the terms whose head is the end of a word. For each one, write two numbers after the ids of the worker, where
+   there is enough space: the tree and the node after the space; and where in the word the head begins, or ANY_PLACE if
+   the filter of edges does not know this term. */
 Starts find_starts(Worker *worker, const uint8_t *word, size_t length)
 {
     const Kernel *kernel = worker->kernel;
@@ -261,20 +265,20 @@ Starts find_starts(Worker *worker, const uint8_t *word, size_t length)
             hash = hash_in_front(hash, folded[from]);
             uint64_t head = may_be_head(tree, hash) ? *head_place(tree, hash) : 0;
             uint32_t node = node_of_head(head);
-            if (node == SEVERAL && (node = node_behind(tree, folded + from, length - from)))
+            if (node == SEVERAL && (node = node_after(tree, folded + from, length - from)))
                 node = child_of(tree, node, ' ');
             if (!node)
                 continue;
             int is_told = has_no_edge(kernel, short_key(KEY_WORD, padded + from, length - from), ANY_EDGE);
             to[starts.count++] = (int32_t)(number << NODE_BITS | node);
             to[starts.count++] = is_told ? (int32_t)from : ANY_PLACE;
-            starts.behind |= is_told ? behind_head(head) : ANY_BEHIND;
+            starts.after |= is_told ? after_head(head) : ANY_AFTER;
         }
     }
     return starts;
 }
 
-/* What a character is folded to: bytes, behind the ids of the worker. Returns how many; -1 for an error. */
+/* Write the folded form of a character after the ids of the worker. Return its length, or -1 for an error. */
 static int fold_at(Worker *worker, const uint8_t *at, const uint8_t **next)
 {
     size_t count = worker->count;
@@ -282,7 +286,7 @@ static int fold_at(Worker *worker, const uint8_t *at, const uint8_t **next)
         uint8_t folded = worker->kernel->folds[*at];
         if (folded == DELETED_FOLD)
             return 0;
-        if (ids_need(worker, 1))
+        if (reserve_ids(worker, 1))
             return -1;
         worker->ids[count] = folded;
         return 1;
@@ -298,7 +302,7 @@ static int fold_at(Worker *worker, const uint8_t *at, const uint8_t **next)
     return (int)length;
 }
 
-/* Walk on from a node. `*reach` becomes what is behind the last character that a term ends with, if that is further. */
+/* Walk down a tree from a node. Move `*reach` to the end of the longest term. */
 static Status walk(Worker *worker, const Tree *tree, uint32_t node, const uint8_t *at, const uint8_t **reach)
 {
     const uint8_t *next, *start = at;
@@ -324,12 +328,12 @@ static Status walk(Worker *worker, const Tree *tree, uint32_t node, const uint8_
     return worker->walked > worker->most_walked ? WHOLE_TEXT : OK;
 }
 
-/* Walk on behind a word and a space, by its starts. */
+/* Continue after a word and a space from the starts of the word. */
 Status walk_starts(
     Worker *worker, const uint8_t *word, size_t length, const int32_t *starts, size_t count, const uint8_t **reach)
 {
     const Kernel *kernel = worker->kernel;
-    int32_t copied[MOST_STARTS]; /* a walk may move the ids, and these with them */
+    int32_t copied[MOST_STARTS]; /* a walk may move the buffer that contains them */
     Status status = OK;
     if (!count || kernel->folds[word[length]] != ' ')
         return OK;
@@ -341,23 +345,22 @@ Status walk_starts(
     return status;
 }
 
-/* Walk from a character that is folded to some bytes, in all trees. */
+/* Walk down all trees from a character with this folded form. */
 static Status walk_from(Worker *worker, const uint8_t *bytes, size_t length, const uint8_t *next, const uint8_t **reach)
 {
     const Kernel *kernel = worker->kernel;
     Status status = OK;
     for (size_t number = 0; number < kernel->tree_count && status == OK; number++)
         for (size_t first = 0; first < length && status == OK; first++) {
-            uint32_t node = node_behind(kernel->trees[number], bytes + first, length - first);
+            uint32_t node = node_after(kernel->trees[number], bytes + first, length - first);
             if (node)
                 status = walk(worker, kernel->trees[number], node, next, reach);
         }
     return status;
 }
 
-/* Look for terms that begin from `from` on, up to `to`. `*stop` becomes the space where the window ends. */
-Status widen_window(
-    Worker *worker, const uint8_t *from, const uint8_t *to, const uint8_t **stop, const uint8_t **reach)
+/* Search for terms that begin between `from` and `to`, and extend the window, which ends at `*stop`. */
+Status widen_window(Worker *worker, const uint8_t *from, const uint8_t *to, const uint8_t **stop, const uint8_t **reach)
 {
     const uint8_t *next;
     Status status = OK;
@@ -376,7 +379,7 @@ Status widen_window(
     return status;
 }
 
-/* Whether a term may begin in a chunk that is no row of words, and go on behind it. -1 for an error. */
+/* Whether a term may begin in a chunk and continue after it. Return -1 for an error. */
 int may_go_on(Worker *worker, const uint8_t *start, const uint8_t *stop)
 {
     const uint8_t *at = stop, *next;
@@ -392,16 +395,17 @@ int may_go_on(Worker *worker, const uint8_t *start, const uint8_t *stop)
 
 /* ---- windows ----------------------------------------------------------------------------------------------------- */
 
-/* The longest term that begins at a place of a window. */
+/* The longest term at some position. */
 typedef struct {
-    int32_t id; /* NO_ID for none */
+    int32_t id; /* or NO_ID */
     uint16_t length;
     uint8_t is_single_word;
 } Found;
 
-/* Find the longest term of one tree at a place of a window. Python is asked for what stands there: its id, and whether
-   only spaces and signs may touch it; UNSURE where it does not say that of a form. */
-static Status find_term(Worker *worker, const Tree *tree, const uint8_t *window, size_t from, size_t length, Found *found)
+/* Find the longest term of one tree at a position in a window. Python knows the id of each form, and whether the term
+   is a single word. UNSURE if Python has to look at the text. */
+static Status find_term(
+    Worker *worker, const Tree *tree, const uint8_t *window, size_t from, size_t length, Found *found)
 {
     uint32_t node = ROOT;
     for (size_t at = from; at < length && (at == from || node); at++) {
@@ -420,7 +424,7 @@ static Status find_term(Worker *worker, const Tree *tree, const uint8_t *window,
     return OK;
 }
 
-/* Find the longest term at each place of a window of `length` bytes, all of them folded. */
+/* Find the longest term at each position of a folded window. */
 static Status find_terms(Worker *worker, const uint8_t *window, size_t length, Found *found)
 {
     const Kernel *kernel = worker->kernel;
@@ -440,8 +444,8 @@ static Status find_terms(Worker *worker, const uint8_t *window, size_t length, F
 
 static int is_word_byte(uint8_t byte) { return is_alphanumeric(byte) || byte == '_'; }
 
-/* Put the ids of a window of printable ASCII in which only terms stand that its folded form tells: the leftmost of them,
-   the longest of several, then what is left. UNSURE where Python has to say more. */
+/* Encode a window, if it is printable ASCII and its folded form is enough to find the terms in it: from left to right,
+   the longest term at each position. Otherwise UNSURE. */
 static Status settle_window(Worker *worker, const uint8_t *window, size_t length)
 {
     uint8_t folded[LONGEST_KEY + READ_AT_ONCE] = {0};
@@ -458,7 +462,7 @@ static Status settle_window(Worker *worker, const uint8_t *window, size_t length
         if (found[at].id == NO_ID || (found[at].is_single_word && touches_word))
             continue;
         status = encode_part(worker, window + part, at - part);
-        if (status == OK && ids_need(worker, 1))
+        if (status == OK && reserve_ids(worker, 1))
             status = FAILED;
         if (status == OK)
             worker->ids[worker->count++] = found[at].id;
@@ -467,7 +471,7 @@ static Status settle_window(Worker *worker, const uint8_t *window, size_t length
     return status == OK ? encode_part(worker, window + part, length - part) : status;
 }
 
-/* Put the ids of a window, in place of what has been put of its first chunk. */
+/* Encode a window. It replaces the ids of its first chunk. */
 Status put_window(Worker *worker, Chunk *chunk)
 {
     size_t length = (size_t)(chunk->stop - chunk->start), count = chunk->count;
@@ -477,8 +481,7 @@ Status put_window(Worker *worker, Chunk *chunk)
     if (entry)
         return put_entry(worker, entry);
     Status status = settle_window(worker, chunk->start, length);
-    if (status == OK
-        && cache_put(worker, KEY_CHUNK, chunk->start, length, worker->ids + count, worker->count - count, (Starts){0, 0}))
+    if (status == OK && remember(worker, KEY_CHUNK, chunk->start, length, count))
         status = FAILED;
     if (status == UNSURE) {
         worker->count = count;

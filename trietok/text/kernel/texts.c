@@ -1,17 +1,17 @@
-/* A text -> its words. `encode_text` reads a text chunk by chunk between spaces. Most words are of ASCII, or of letters
-   of which nothing has to be said: `pass_words` looks up many of them at once. What else there is, `read_chunk` reads
-   character by character.
+/* A text -> its words. `encode_text` reads a text chunk by chunk, from space to space. `pass_words` is the fast path:
+   it looks up many words at once, if they consist of ASCII or other simple letters. `read_chunk` reads everything
+   else character by character.
 
-   The kernel knows no Unicode. It asks Python what becomes of a code point (CLASSIFY), and whether two that might compose
-   stay apart (STAY_APART). Where that does not tell all, Python encodes the part of the chunk between characters that
-   are set apart, or the whole chunk where an added token may reach further (IDS). Added tokens in printable ASCII are
-   found here, and Python is asked for their ids (SETTLE). So there is one set of rules, and Python has it. */
+   The kernel contains no Unicode tables. It asks Python what a code point becomes (CLASSIFY), and whether two
+   characters compose (STAY_APART). If the answers are not enough, Python encodes the part of the chunk between two
+   boundaries, or the whole chunk if an added token may cross them (IDS). The kernel finds added tokens in printable
+   ASCII by itself and asks Python for their ids (SETTLE). So all rules are written once, in Python. */
 #include "kernel.h"
 
 /* ---- asking Python ----------------------------------------------------------------------------------------------- */
 
-/* The UTF-8 of a str. One that has none, or that is of a subclass, which may have methods of its own, is left to Python.
-   -1 for an error. */
+/* Get the UTF-8 of a str. It stays NULL for a str that has none (surrogates), and for a subclass of str, which may have
+   methods of its own. Return -1 for an error. */
 int text_of(PyObject *object, Text *text)
 {
     Py_ssize_t size = 0;
@@ -28,7 +28,7 @@ int text_of(PyObject *object, Text *text)
     return 0;
 }
 
-/* What Python answers about a text; a new reference, NULL for an error. With the GIL. */
+/* Ask Python about a text. Requires the GIL. Return a new reference, or NULL for an error. */
 static PyObject *ask(Worker *worker, int question, Text text)
 {
     PyObject *object = text.object ? Py_NewRef(text.object)
@@ -38,11 +38,11 @@ static PyObject *ask(Worker *worker, int question, Text text)
     return answer;
 }
 
-/* Put the numbers of an answer, which are of int32, or bytes. */
+/* Append the numbers of an answer: int32, or bytes. */
 static Status put_numbers(Worker *worker, PyObject *answer, int are_bytes)
 {
     Py_ssize_t count = answer ? PySequence_Size(answer) : -1;
-    if (count < 0 || ids_need(worker, (size_t)count))
+    if (count < 0 || reserve_ids(worker, (size_t)count))
         return FAILED;
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *item = PySequence_GetItem(answer, i);
@@ -70,12 +70,13 @@ static Status ask_for_numbers(Worker *worker, int question, Text text)
     return status;
 }
 
-static int remember(Worker *worker, KeyKind kind, const uint8_t *bytes, size_t length, size_t from)
+/* Cache the ids from number `from` on, for padded bytes. Return -1 without memory. */
+int remember(Worker *worker, KeyKind kind, const uint8_t *bytes, size_t length, size_t from)
 {
     return cache_put(worker, kind, bytes, length, worker->ids + from, worker->count - from, (Starts){0, 0});
 }
 
-/* Put what Python says of bytes, or has said. READ_AT_ONCE bytes from the first one on must be there to be read. */
+/* Append the answer to a question about padded bytes, from the cache if it is there. */
 Status ask_cached(Worker *worker, KeyKind kind, const uint8_t *bytes, size_t length)
 {
     static const int questions[KEY_KINDS] = {
@@ -90,7 +91,7 @@ Status ask_cached(Worker *worker, KeyKind kind, const uint8_t *bytes, size_t len
     return status;
 }
 
-/* Whether what may compose stays as it is behind a character; `pair` is the bytes of both. -1 for an error. */
+/* Whether two characters, given as padded bytes, stay as they are side by side. Return -1 for an error. */
 static int stays_apart(Worker *worker, const uint8_t *pair, size_t length)
 {
     const Entry *entry = cache_get(worker, KEY_PAIR, pair, length);
@@ -109,35 +110,35 @@ static int stays_apart(Worker *worker, const uint8_t *pair, size_t length)
 
 /* ---- what becomes of characters ---------------------------------------------------------------------------------- */
 
-/* Of a code point of which nothing can be kept the chunk goes to Python as a whole, each time. */
+/* If the memory for characters is used up, Python encodes each chunk with a new character. */
 static const Char NO_ROOM = {HAND_OVER, 0, 0, IS_KEY, {0}}, NOT_KNOWN = {UNASKED, 0, 0, 0, {0}};
 
-/* Room for what is known of characters, at most half of the worker's share. */
-static int take_char_room(Worker *worker, size_t bytes)
+/* Take memory for characters, at most half of the worker's share. */
+static int take_char_budget(Worker *worker, size_t bytes)
 {
     long long share = worker->kernel->limit / shared_get(&worker->kernel->worker_count);
-    if (worker->char_bytes + (long long)bytes > share / 2 || !take_room(worker, bytes))
+    if (worker->char_bytes + (long long)bytes > share / 2 || !take_budget(worker, bytes))
         return 0;
     worker->char_bytes += (long long)bytes;
     return 1;
 }
 
-/* Keep the bytes that a code point becomes where they fit: 1, 0 where they take too much, -1 for no memory. */
+/* Store the output of a code point. Return 1; 0 if the budget is used up; -1 without memory. */
 static int keep_output(Worker *worker, Char *made, const uint8_t *bytes)
 {
     if (made->length <= SHORT_OUTPUT) {
         memcpy(made->bytes, bytes, made->length);
         return 1;
     }
-    if (worker->outputs_used + made->length > worker->outputs_room) {
-        size_t room = worker->outputs_room ? 2 * worker->outputs_room : 1024;
-        if (!take_char_room(worker, room - worker->outputs_room))
+    if (worker->outputs_used + made->length > worker->outputs_capacity) {
+        size_t room = worker->outputs_capacity ? 2 * worker->outputs_capacity : 1024;
+        if (!take_char_budget(worker, room - worker->outputs_capacity))
             return 0;
         uint8_t *outputs = xrealloc(worker->outputs, room);
         if (!outputs)
             return -1;
         worker->outputs = outputs;
-        worker->outputs_room = room;
+        worker->outputs_capacity = room;
     }
     memcpy(worker->outputs + worker->outputs_used, bytes, made->length);
     made->place = (uint32_t)worker->outputs_used;
@@ -155,8 +156,9 @@ static inline int is_simple(const Worker *worker, uint32_t code_point)
     return worker->is_simple[code_point / 64] >> code_point % 64 & 1;
 }
 
-/* Note that a code point is simple: it stays in its word, composes with nothing before it, and is no key; or it is a
-   letter or digit of ASCII, whose keys are looked for once a word is new. And what ASCII behind a word gives. */
+/* Mark a code point as simple if it stays in its word, never composes with the character before it, and is not a key.
+   ASCII letters and digits may be keys, because new words are checked for keys. Also note what the character means
+   after a word. */
 static void note_simple(Worker *worker, uint32_t code_point, Char made)
 {
     const Kernel *kernel = worker->kernel;
@@ -172,12 +174,12 @@ static void note_simple(Worker *worker, uint32_t code_point, Char made)
         worker->follow[code_point] = made.id;
 }
 
-/* Write down what becomes of a code point. NOT_KNOWN for no memory. */
+/* Store what a code point becomes. Return NOT_KNOWN without memory. */
 static Char keep_char(Worker *worker, uint32_t code_point, Char made, const uint8_t *bytes)
 {
     Char **page = &worker->pages[code_point / PAGE];
     if (!*page) {
-        if (!take_char_room(worker, PAGE * sizeof **page))
+        if (!take_char_budget(worker, PAGE * sizeof **page))
             return NO_ROOM;
         *page = xcalloc(PAGE, sizeof **page);
         if (!*page)
@@ -206,7 +208,7 @@ static inline Char known_char(const Worker *worker, uint32_t code_point)
     return page ? page[code_point % PAGE] : NOT_KNOWN;
 }
 
-/* Keep an answer about a code point: (kind, combining class, flags, UTF-8 of what it becomes in a word). */
+/* Store the answer about one code point: (kind, combining class, flags, output in UTF-8). */
 static Char keep_answer(Worker *worker, uint32_t code_point, PyObject *answer)
 {
     uint8_t bytes[LONGEST_OUTPUT + READ_AT_ONCE] = {0};
@@ -225,9 +227,9 @@ static Char keep_answer(Worker *worker, uint32_t code_point, PyObject *answer)
     return keep_char(worker, code_point, made, bytes);
 }
 
-/* Keep an answer about a block of code points: (the first of them, a byte for each: its kind and its flags above it, UTF-8
-   of what each becomes with line feeds between; nothing where they become themselves). Of kind 0 are those that are to
-   be asked for by themselves. -1 for an error. */
+/* Store the answer about a block of code points: the first one; a byte for each, its kind plus 8 times its flags; their
+   outputs in UTF-8, separated by line feeds, or nothing if they do not change. Code points of kind 0 have to be asked
+   about one by one. Return -1 for an error. */
 static int keep_block(Worker *worker, PyObject *answer)
 {
     const char *values, *outputs;
@@ -256,7 +258,7 @@ static int keep_block(Worker *worker, PyObject *answer)
     return 0;
 }
 
-/* Ask Python about a code point. It may answer for a block, in which this one may be left out; then it is asked again.
+/* Ask Python about a code point. The answer may be about a block and leave out this code point; then ask again. Return
    NOT_KNOWN for an error. */
 static Char ask_about(Worker *worker, uint32_t code_point)
 {
@@ -280,7 +282,7 @@ static Char ask_about(Worker *worker, uint32_t code_point)
     return known;
 }
 
-/* What becomes of the code point at `at`; NOT_KNOWN for an error. */
+/* What the code point at `at` becomes. Return NOT_KNOWN for an error. */
 static inline Char char_at(Worker *worker, const uint8_t *at, const uint8_t **next)
 {
     uint32_t code_point = code_point_at(at, next);
@@ -288,7 +290,7 @@ static inline Char char_at(Worker *worker, const uint8_t *at, const uint8_t **ne
     return LIKELY(known.kind != UNASKED) ? known : ask_about(worker, code_point);
 }
 
-/* Ask about the letters and digits of ASCII, of which most words are. -1 for an error. */
+/* Ask about the ASCII letters and digits. Return -1 for an error. */
 static int ask_about_letters(Worker *worker)
 {
     int are_simple = 1;
@@ -307,8 +309,7 @@ static int ask_about_letters(Worker *worker)
 
 /* ---- whether an added token of one word stands in a chunk -------------------------------------------------------- */
 
-/* The length of the longest added token that begins some bytes in lower case; 0 for none. READ_AT_ONCE bytes behind them
-   must be there to be read. */
+/* The length of the longest added token at the start of padded bytes in lower case, or 0. */
 static inline size_t token_at(const Kernel *kernel, const uint8_t *lowered, size_t length)
 {
     size_t longest = 0, found;
@@ -319,7 +320,7 @@ static inline size_t token_at(const Kernel *kernel, const uint8_t *lowered, size
     return longest;
 }
 
-/* Make letters of ASCII small. Whether there is nothing but printable ASCII. */
+/* Lower-case ASCII letters. Return whether everything is printable ASCII. */
 static inline int lower_ascii(uint8_t *bytes, size_t length)
 {
     int is_printable = 1;
@@ -330,7 +331,7 @@ static inline int lower_ascii(uint8_t *bytes, size_t length)
     return is_printable;
 }
 
-/* Whether none begins in the first `most` of at most WORD_AT_HAND bytes of printable ASCII, in any case. */
+/* Whether no added token begins in the first `most` bytes, in any case. There are at most WORD_AT_HAND bytes. */
 static int begins_no_token(const Kernel *kernel, const uint8_t *start, size_t length, size_t most)
 {
     uint8_t lowered[WORD_AT_HAND + READ_AT_ONCE];
@@ -344,8 +345,9 @@ static int begins_no_token(const Kernel *kernel, const uint8_t *start, size_t le
     return 1;
 }
 
-/* Whether it is certain that none stands in a chunk or a window: it is of printable ASCII, which no stage changes but for
-   its case, and no token begins in it. A long one is read in steps, each of which looks ahead as far as tokens reach. */
+/* Whether a chunk or window certainly contains no added token: it is printable ASCII, of which normalization only
+   changes the case, and no token begins in it. A long one is searched in steps, each of which looks ahead as far as
+   tokens reach. */
 int has_no_token(const Kernel *kernel, const uint8_t *start, const uint8_t *stop)
 {
     enum { STEP = WORD_AT_HAND / 2 };
@@ -366,21 +368,21 @@ static int is_free(const Worker *worker, Chunk *chunk)
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
-/* What a word becomes in `Worker.word`: bytes and code points. */
+/* The spelling of a word in `Worker.word`. */
 typedef struct {
     size_t size, code_points;
-    uint8_t flags; /* of all its characters */
+    uint8_t flags; /* of all its characters, combined */
 } Spelling;
 
-static int word_need(Worker *worker, size_t room)
+static int reserve_word(Worker *worker, size_t room)
 {
-    if (room <= worker->word_room)
+    if (room <= worker->word_capacity)
         return 0;
     uint8_t *word = xrealloc(worker->word, 2 * room);
     if (!word)
         return -1;
     worker->word = word;
-    worker->word_room = 2 * room;
+    worker->word_capacity = 2 * room;
     return 0;
 }
 
@@ -393,12 +395,12 @@ static Status spell_word(Worker *worker, const uint8_t *bytes, size_t length, Sp
             return FAILED;
         spelling->flags |= known.flags;
         if (spelling->code_points > worker->kernel->vocabulary->longest_word)
-            continue; /* it becomes unknown, whatever follows */
-        if (word_need(worker, spelling->size + known.length + READ_AT_ONCE))
+            continue; /* the word is unknown anyway */
+        if (reserve_word(worker, spelling->size + known.length + READ_AT_ONCE))
             return FAILED;
         uint8_t *word = worker->word + spelling->size;
         if (known.length <= SHORT_OUTPUT)
-            memcpy(word, known.bytes, SHORT_OUTPUT); /* the same each time is quick */
+            memcpy(word, known.bytes, SHORT_OUTPUT); /* a constant size is fast */
         else
             memcpy(word, output_of(worker, &known), known.length);
         spelling->size += known.length;
@@ -408,7 +410,7 @@ static Status spell_word(Worker *worker, const uint8_t *bytes, size_t length, Sp
     return OK;
 }
 
-/* Put the ids of a new word all of whose code points stay in it, or are deleted. */
+/* Append the ids of a new word, whose code points all stay in it or are deleted, and cache them. */
 static Status work_out_word(Worker *worker, Chunk *chunk, const uint8_t *bytes, size_t length)
 {
     const Vocabulary *vocabulary = worker->kernel->vocabulary;
@@ -418,17 +420,18 @@ static Status work_out_word(Worker *worker, Chunk *chunk, const uint8_t *bytes, 
         return FAILED;
     if (spelling.flags & MAY_PASS && !is_free(worker, chunk))
         return spelling.flags & IS_KEY ? TOKEN_IN_CHUNK : TOKEN_IN_PART;
-    if (ids_need(worker, spelling.size + 1 + MOST_STARTS))
+    if (reserve_ids(worker, spelling.size + 1 + MOST_STARTS))
         return FAILED;
     if (spelling.size)
-        worker->count += ids_of_word(
-            vocabulary, worker->word, spelling.size, spelling.code_points, worker->ids + worker->count);
+        worker->count +=
+            ids_of_word(vocabulary, worker->word, spelling.size, spelling.code_points, worker->ids + worker->count);
     chunk->starts = find_starts(worker, bytes, length);
-    return cache_put(worker, KEY_WORD, bytes, length, worker->ids + count, worker->count - count, chunk->starts) ? FAILED
-                                                                                                                : OK;
+    return cache_put(worker, KEY_WORD, bytes, length, worker->ids + count, worker->count - count, chunk->starts)
+               ? FAILED
+               : OK;
 }
 
-/* Put the ids of the word that ends where the chunk is read, if there is one. */
+/* Append the ids of the word that ends here, if there is one. */
 static inline Status end_word(Worker *worker, Chunk *chunk)
 {
     if (!chunk->word)
@@ -443,13 +446,13 @@ static inline Status end_word(Worker *worker, Chunk *chunk)
 
 /* ---- runs of characters of which nothing has to be said ---------------------------------------------------------- */
 
-/* Of 16 bytes, a bit for each that is a letter or digit of ASCII. */
+/* One bit for each of 16 bytes: whether it is an ASCII letter or digit. */
 static inline uint32_t alphanumeric_bits(const uint8_t *at)
 {
 #ifdef TRIETOK_SSE2
     __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
     __m128i small = _mm_or_si128(bytes, _mm_set1_epi8(32));
-    /* Shifted so that the first of them is the least of all bytes with a sign, they are less than their number. */
+    /* Subtracting makes the first letter the smallest signed byte, so one comparison is enough. */
     __m128i letters = _mm_cmplt_epi8(_mm_sub_epi8(small, _mm_set1_epi8('a' - 128)), _mm_set1_epi8(26 - 128));
     __m128i digits = _mm_cmplt_epi8(_mm_sub_epi8(bytes, _mm_set1_epi8('0' - 128)), _mm_set1_epi8(10 - 128));
     return (uint32_t)_mm_movemask_epi8(_mm_or_si128(letters, digits));
@@ -461,7 +464,7 @@ static inline uint32_t alphanumeric_bits(const uint8_t *at)
 #endif
 }
 
-/* Of 16 bytes, a bit for each that is a space. */
+/* One bit for each of 16 bytes: whether it is a space. */
 static inline uint32_t space_bits(const uint8_t *at)
 {
 #ifdef TRIETOK_SSE2
@@ -475,7 +478,7 @@ static inline uint32_t space_bits(const uint8_t *at)
 #endif
 }
 
-/* Pass simple characters; the space behind the text is none. */
+/* Skip simple characters. The space after the text is not simple. */
 static inline void pass_simple(const Worker *worker, Chunk *chunk)
 {
     const uint8_t *run = chunk->at, *at = run, *next;
@@ -507,20 +510,20 @@ static inline void set_boundary(Worker *worker, Chunk *chunk, const uint8_t *at)
     chunk->combining_class = 0;
 }
 
-/* The place of a Chinese character in the vocabulary's table; at least `chinese_count` for other characters. */
+/* The index of a Chinese character in the vocabulary's table; at least `chinese_count` for other characters. */
 static inline uint32_t chinese_at(const Kernel *kernel, const uint8_t *at)
 {
     const uint8_t *next;
     return (*at & 0xf0) == 0xe0 ? code_point_at(at, &next) - kernel->alone_first : UINT32_MAX;
 }
 
-/* Put the ids of a run of Chinese characters; each is a word, and nothing reaches across it. */
+/* Append the ids of a run of Chinese characters. Each one is a word and a boundary. */
 static inline Status pass_chinese(Worker *worker, Chunk *chunk)
 {
     const Kernel *kernel = worker->kernel;
     const int32_t *ids = kernel->vocabulary->of_chinese + (kernel->alone_first - FIRST_CHINESE);
     for (uint32_t place; (place = chinese_at(kernel, chunk->at)) < kernel->chinese_count; chunk->at += 3) {
-        if (ids_need(worker, 1))
+        if (reserve_ids(worker, 1))
             return FAILED;
         worker->ids[worker->count++] = ids[place];
     }
@@ -531,15 +534,20 @@ static inline Status pass_chinese(Worker *worker, Chunk *chunk)
 /* ---- what goes to Python ----------------------------------------------------------------------------------------- */
 
 static Status read_chunk(Worker *worker, Chunk *chunk);
-static Status encode_padded(Worker *worker, const uint8_t *text, size_t size, const uint8_t **behind);
+static Status encode_padded(Worker *worker, const uint8_t *text, size_t size, const uint8_t **after);
 
 static inline Chunk new_chunk(const Worker *worker, const uint8_t *at, const uint8_t *text_end)
 {
-    return (Chunk){.at = at, .text_end = text_end, .start = at, .part = at, .count = worker->count,
-        .part_count = worker->count, .is_free = -1};
+    return (Chunk){.at = at,
+        .text_end = text_end,
+        .start = at,
+        .part = at,
+        .count = worker->count,
+        .part_count = worker->count,
+        .is_free = -1};
 }
 
-/* A copy of bytes with a space and more bytes behind it: at hand if there is room, else in memory to be freed. */
+/* Copy bytes and make the copy padded. It is `at_hand` if it fits, otherwise the caller must free it. */
 uint8_t *padded_copy(const uint8_t *bytes, size_t size, uint8_t *at_hand, size_t room)
 {
     uint8_t *copy = size <= room ? at_hand : xrealloc(NULL, size + PADDING);
@@ -550,7 +558,7 @@ uint8_t *padded_copy(const uint8_t *bytes, size_t size, uint8_t *at_hand, size_t
     return copy;
 }
 
-/* A padded copy of the composed form of a part, which Python gives. UNSURE where there is none. */
+/* Ask Python for the composed form of a part, and copy it. UNSURE if there is none. */
 static Status compose(Worker *worker, const uint8_t *part, size_t length, uint8_t **copy, size_t *size)
 {
     Text composed = {NULL, NULL, 0};
@@ -566,7 +574,7 @@ static Status compose(Worker *worker, const uint8_t *part, size_t length, uint8_
     return status;
 }
 
-/* Put the ids of a part by its composed form, if these can be told character by character. */
+/* Encode a part by its composed form, if all of its characters are certain. */
 static Status encode_composed(Worker *worker, const uint8_t *part, size_t length)
 {
     size_t count = worker->count, size = 0;
@@ -579,7 +587,7 @@ static Status encode_composed(Worker *worker, const uint8_t *part, size_t length
     status = read_chunk(worker, &chunk);
     worker->is_composed = 0;
     if (status == OK && chunk.at != copy + size)
-        status = UNSURE; /* a space has come about */
+        status = UNSURE; /* composing has made a space */
     if (copy != worker->part)
         xfree(copy);
     if (status == OK && remember(worker, KEY_CHUNK, part, length, count))
@@ -589,34 +597,34 @@ static Status encode_composed(Worker *worker, const uint8_t *part, size_t length
     return status;
 }
 
-/* Put the ids of a part of a chunk, a term's window, or what is between added tokens, in which none of them stands. */
+/* Encode a part that contains no added token, such as what is left of a window between terms. */
 Status encode_part(Worker *worker, const uint8_t *part, size_t length)
 {
     uint8_t at_hand[LONGEST_KEY + PADDING];
-    const uint8_t *looked = worker->looked;
+    const uint8_t *checked = worker->checked;
     size_t enough = worker->enough;
     int was_inside = worker->is_inside;
     if (!length)
         return OK;
     if (length > CHECKPOINT_BYTES)
-        return UNSURE; /* it is read without a look for signals */
+        return UNSURE; /* there are no checks for signals inside a part */
     uint8_t *copy = padded_copy(part, length, at_hand, LONGEST_KEY);
     if (!copy)
         return FAILED;
     worker->is_inside = 1;
-    worker->enough = SIZE_MAX; /* what is remembered of the whole needs all */
-    const uint8_t *behind;
-    Status status = encode_padded(worker, copy, length, &behind);
+    worker->enough = SIZE_MAX; /* the result is cached, so it must be complete */
+    const uint8_t *after;
+    Status status = encode_padded(worker, copy, length, &after);
     worker->enough = enough;
     worker->is_inside = was_inside;
-    worker->looked = looked;
+    worker->checked = checked;
     if (copy != at_hand)
         xfree(copy);
     return status;
 }
 
-/* Put the ids of a chunk or a part of it, which is also given in lower case: of added tokens, and of what is between them.
-   UNSURE where one begins within another one, or is none that stands wherever its own bytes do: where no two meet, one
+/* Encode a chunk or a part of it: the added tokens in it, and what is between them. `lowered` is the same in lower
+   case. UNSURE if two tokens overlap, or if a token depends on what is around it. A token that overlaps with no other
    is found whatever is around it. */
 static Status encode_around_tokens(Worker *worker, const uint8_t *from, size_t length, const uint8_t *lowered)
 {
@@ -642,7 +650,8 @@ static Status encode_around_tokens(Worker *worker, const uint8_t *from, size_t l
     return part ? encode_part(worker, from + part, length - part) : UNSURE;
 }
 
-/* Put the ids of a chunk or a part of it, if it is printable ASCII with added tokens that their bytes tell; else UNSURE. */
+/* Encode a chunk or a part of it, if it is printable ASCII and its bytes are enough to find the added tokens in it.
+   Otherwise UNSURE. */
 static Status settle_tokens(Worker *worker, const uint8_t *from, size_t length)
 {
     uint8_t at_hand[WORD_AT_HAND + PADDING];
@@ -662,8 +671,8 @@ static Status settle_tokens(Worker *worker, const uint8_t *from, size_t length)
     return status;
 }
 
-/* Where a part of a chunk ends, at a character that is set between spaces or is one; `*has_key` tells that an added
-   token may stand around it. NULL for an error. */
+/* The end of a part: the next boundary. `*has_key` becomes true if an added token may cross it. Return NULL for an
+   error. */
 static const uint8_t *part_end(Worker *worker, const uint8_t *at, const uint8_t *text_end, int *has_key)
 {
     const uint8_t *next;
@@ -678,14 +687,14 @@ static const uint8_t *part_end(Worker *worker, const uint8_t *at, const uint8_t 
     return at;
 }
 
-/* Let Python encode the part of the chunk around where it is read, or all of it where an added token may stand in it.
-   What has been put of that is taken back. */
+/* Encode the part of the chunk around the current position some other way, usually in Python. Encode the whole chunk if
+   an added token may cross the part. The ids of its beginning are removed first. */
 static Status hand_over(Worker *worker, Chunk *chunk, int has_key)
 {
     const uint8_t *from = chunk->part, *stop = chunk->at;
     worker->count = chunk->part_count;
     chunk->has_spaces |= (int8_t)has_key;
-    if (!has_key) { /* letters that are keys may have been passed */
+    if (!has_key) { /* skipped letters may be keys too */
         stop = part_end(worker, from, chunk->text_end, &has_key);
         if (!stop)
             return FAILED;
@@ -709,22 +718,22 @@ static Status hand_over(Worker *worker, Chunk *chunk, int has_key)
 
 /* ---- a chunk, character by character ----------------------------------------------------------------------------- */
 
-/* Whether a character stays as it is behind what is before it in the chunk: composition passes it by. Order of marks
-   and composition are those of Unicode Standard Annex 15. 1, 0 where that is not certain, -1 for an error. */
+/* Whether normalization leaves a character unchanged after the character before it. The order of marks and the
+   composition follow Unicode Standard Annex 15. Return 1, 0 if this is not certain, -1 for an error. */
 static inline int stays(Worker *worker, Chunk *chunk, Char known, const uint8_t *next)
 {
     if (worker->is_composed)
-        return 1; /* to compose it once more changes nothing */
+        return 1; /* composing twice changes nothing */
     uint8_t own = known.combining_class, last = chunk->combining_class;
     if (own && own < last)
-        return 0; /* the marks change places */
+        return 0; /* the marks would be reordered */
     if (!(known.flags & MAY_COMPOSE) || !chunk->before)
         return 1;
     if (last)
-        return own == 0 || own == last; /* a mark between keeps it from what it might compose with */
+        return own == 0 || own == last; /* the mark in between blocks it */
     if (chunk->before_is_plain < 0) {
-        const uint8_t *behind;
-        chunk->before_is_plain = char_at(worker, chunk->before, &behind).flags & IS_PLAIN;
+        const uint8_t *after;
+        chunk->before_is_plain = char_at(worker, chunk->before, &after).flags & IS_PLAIN;
     }
     if (!chunk->before_is_plain || chunk->before_end != chunk->at)
         return 0;
@@ -739,7 +748,7 @@ static inline void note_before(Chunk *chunk, Char known, const uint8_t *next)
     chunk->combining_class = known.combining_class;
 }
 
-/* Read a character of which it is certain what it becomes. */
+/* Read a character whose output is certain. */
 static inline Status read_certain(Worker *worker, Chunk *chunk, Char known, const uint8_t *next)
 {
     if (known.kind == ORDINARY) {
@@ -751,7 +760,7 @@ static inline Status read_certain(Worker *worker, Chunk *chunk, Char known, cons
         if (status)
             return status;
         if (known.kind == ALONE) {
-            if (ids_need(worker, 1))
+            if (reserve_ids(worker, 1))
                 return FAILED;
             worker->ids[worker->count++] = known.id;
             note_before(chunk, known, next);
@@ -772,8 +781,8 @@ static Status read_character(Worker *worker, Chunk *chunk)
     Char known = char_at(worker, chunk->at, &next);
     if (known.kind == UNASKED)
         return FAILED;
-    int is_certain = known.kind != HAND_OVER
-                     && (known.flags & MAY_PASS ? is_free(worker, chunk) : !(known.flags & IS_KEY));
+    int is_certain =
+        known.kind != HAND_OVER && (known.flags & MAY_PASS ? is_free(worker, chunk) : !(known.flags & IS_KEY));
     if (is_certain && known.kind == ORDINARY)
         is_certain = stays(worker, chunk, known, next);
     if (is_certain)
@@ -781,7 +790,7 @@ static Status read_character(Worker *worker, Chunk *chunk)
     return known.flags & IS_KEY ? TOKEN_IN_CHUNK : TOKEN_IN_PART;
 }
 
-/* Put the ids of a chunk from where it is read to the space that ends it. */
+/* Encode a chunk from the current position to the space that ends it. */
 static Status read_chunk(Worker *worker, Chunk *chunk)
 {
     const Kernel *kernel = worker->kernel;
@@ -802,7 +811,7 @@ static Status read_chunk(Worker *worker, Chunk *chunk)
     }
 }
 
-/* Put the ids of a chunk that `pass_words` has begun, and of the window that begins with it. */
+/* Encode the rest of a chunk, and the window that begins with it. */
 static Status put_chunk(Worker *worker, Chunk *chunk)
 {
     Status status = read_chunk(worker, chunk);
@@ -819,28 +828,28 @@ static Status put_chunk(Worker *worker, Chunk *chunk)
 
 /* ---- many words at once ------------------------------------------------------------------------------------------ */
 
-/* Words, each with ASCII behind it; of ASCII where terms are looked for. Their entries are far from each other in
-   memory, so it is asked for those of many words before the first is looked at. Between checkpoints entries stay where
-   they are, so there is none before all of these words are done. */
+/* The fast path reads several words ahead: each is followed by ASCII, and consists of ASCII if there are terms. Their
+   entries are far apart in memory, so all of them are prefetched before the first is used. There is no checkpoint in
+   between, so the entries stay valid. */
 enum {
     WORDS_AT_ONCE = 24,
     IDS_AT_ONCE = WORDS_AT_ONCE * (IDS_IN_ENTRY + 1) + IDS_IN_ENTRY,
     BYTES_AT_ONCE = 1 << 16,
-    LONGEST_AHEAD = 96 /* bytes */
+    LONGEST_AHEAD = 96 /* in bytes */
 };
 
 typedef struct {
     Pair key;
     uint64_t hash;
-    const Entry *entry; /* that the first place leads to; it may be another word's */
+    const Entry *entry; /* the entry in the first slot; it may belong to another word */
     const uint8_t *at;
     int32_t follow;
-    uint32_t length, behind; /* of the word, and of what is read behind it: a sign, and perhaps a space */
+    uint32_t length, after; /* of the word, and of what follows it: one character and perhaps a space */
     uint32_t ends_chunk;
 } AheadWord;
 
-/* Where words end, in the 64 bytes from where they are read: a bit for each byte that is no letter or digit of ASCII,
-   and for each space behind a sign. Both are 0 where that has to be looked for. */
+/* One bit for each of the next 64 bytes: whether it ends a word; and whether it is a space after a character that does.
+   Both are 0 if this is unknown. */
 typedef struct {
     uint64_t ends, spaces;
 } Ends;
@@ -856,8 +865,7 @@ static inline Ends ends_at(const uint8_t *at)
     return bits;
 }
 
-/* How many bytes of simple characters there are, the first `length` of which are known to be such; of a long word some
-   more than LONGEST_AHEAD. */
+/* The length of a run of simple characters, of which the first `length` bytes are known. Stops after LONGEST_AHEAD. */
 static inline size_t simple_length(const Worker *worker, const uint8_t *at, size_t length)
 {
     const uint8_t *next;
@@ -866,7 +874,7 @@ static inline size_t simple_length(const Worker *worker, const uint8_t *at, size
     return length;
 }
 
-/* Read up to so many words and what is behind each, up to what is to be looked at more closely. Returns how many. */
+/* Read words and the character after each, until something needs a closer look. Return the number of words. */
 static inline size_t read_ahead(const Worker *worker, const uint8_t *at, const uint8_t *end, AheadWord *words)
 {
     const Cache *cache = &worker->cache;
@@ -876,7 +884,7 @@ static inline size_t read_ahead(const Worker *worker, const uint8_t *at, const u
     for (; count < WORDS_AT_ONCE && at < end; count++) {
         AheadWord *word = &words[count];
         for (; UNLIKELY((at[0] == ' ') & (at[1] == ' ')) && at + 1 < end; at++)
-            bits = (Ends){bits.ends >> 1, bits.spaces >> 1}; /* of many spaces the last one ends a chunk as well as each */
+            bits = (Ends){bits.ends >> 1, bits.spaces >> 1}; /* several spaces are like one */
         if (!bits.ends && !(bits = ends_at(at)).ends)
             break;
         size_t length = lowest_bit(bits.ends);
@@ -891,24 +899,24 @@ static inline size_t read_ahead(const Worker *worker, const uint8_t *at, const u
             break;
         word->key = key_of(cache, KEY_WORD, at, length);
         word->hash = hash_of_key(cache, word->key);
-        PREFETCH(&cache->places[word->hash & cache->mask]);
+        PREFETCH(&cache->slots[word->hash & cache->mask]);
         word->at = at;
         word->length = (uint32_t)length;
-        uint32_t behind = 1 + (uint32_t)(bits.spaces >> (length & 63) >> 1 & 1);
-        word->behind = behind;
-        word->ends_chunk = (word->follow == CHUNK_ENDS) | (behind > 1);
-        bits = (Ends){bits.ends >> (length & 63) >> behind, bits.spaces >> (length & 63) >> behind};
-        at += length + behind;
+        uint32_t after = 1 + (uint32_t)(bits.spaces >> (length & 63) >> 1 & 1);
+        word->after = after;
+        word->ends_chunk = (word->follow == CHUNK_ENDS) | (after > 1);
+        bits = (Ends){bits.ends >> (length & 63) >> after, bits.spaces >> (length & 63) >> after};
+        at += length + after;
     }
     for (size_t i = 0; i < count; i++) {
-        uint64_t number = cache->places[words[i].hash & cache->mask] & cache->mask;
+        uint64_t number = cache->slots[words[i].hash & cache->mask] & cache->mask;
         words[i].entry = number ? entry_of(cache, number) : NULL;
         PREFETCH(words[i].entry);
     }
     return count;
 }
 
-/* Whether the first place leads to the entry of a word that was read ahead, and its ids are in it: so it is with most. */
+/* Whether the first slot has the right entry, and the ids are in it. This is so for most words. */
 static inline int is_at_hand(const AheadWord *word)
 {
     const Entry *entry = word->entry;
@@ -928,23 +936,23 @@ static inline const Entry *entry_of_word(const Worker *worker, const AheadWord *
     return cache_find(&worker->cache, word->key, word->hash, word->at, word->length, &at);
 }
 
-/* Whether a term may begin in a word, as far as its entry and what is behind it tell. Every other word begins one, so
-   nothing branches here. */
+/* Whether a term may begin in a word, judging by its entry and the bytes after it. Without branches, because about half
+   of all words begin some term. */
 static inline int may_begin_term(const AheadWord *word, const Entry *entry)
 {
-    uint32_t bytes, behind = entry->behind;
+    uint32_t bytes, after = entry->after;
     memcpy(&bytes, word->at + word->length + 1, EDGE);
-    int is_behind = (behind & behind_bit(bytes)) != 0, is_unsure = behind != 0 && !are_printable(bytes);
-    return is_behind | is_unsure;
+    int is_after = (after & after_bit(bytes)) != 0, is_unsure = after != 0 && !are_printable(bytes);
+    return is_after | is_unsure;
 }
 
-/* Widen a window by the terms that begin in words behind its first one, as long as these are known. Returns where it is
-   to be read on. */
+/* Extend a window by the terms that begin in the words after the first one, until a word is not cached. Return where
+   the search must go on. */
 static const uint8_t *widen_by_words(
     Worker *worker, Chunk *chunk, const AheadWord *word, size_t count, const uint8_t **reach, Status *status)
 {
-    const uint8_t *at = word->at + word->length + word->behind;
-    for (; --count && (++word)->at < chunk->stop && *status == OK; at = word->at + word->length + word->behind) {
+    const uint8_t *at = word->at + word->length + word->after;
+    for (; --count && (++word)->at < chunk->stop && *status == OK; at = word->at + word->length + word->after) {
         const Entry *entry = word->length ? entry_of_word(worker, word) : NULL;
         if (word->length && !entry)
             return word->at;
@@ -956,24 +964,24 @@ static const uint8_t *widen_by_words(
     return at;
 }
 
-/* Whether a term stands that begins in a word, the first of those that were read ahead; then `chunk->stop` is set. */
+/* Look for a term that begins in the first word that was read ahead. If there is one, set `chunk->stop`. */
 static Status look_for_term(
     Worker *worker, Chunk *chunk, const AheadWord *word, size_t left, const int32_t *starts, size_t count)
 {
-    const uint8_t *behind = word->at + word->length, *reach = behind;
+    const uint8_t *after = word->at + word->length, *reach = after;
     if (worker->is_inside)
         return OK;
     Status status = walk_starts(worker, word->at, word->length, starts, count, &reach);
-    if (status || reach == behind)
+    if (status || reach == after)
         return status;
     chunk->stop = chunk_end(reach, worker->text_end);
     const uint8_t *at = widen_by_words(worker, chunk, word, left, &reach, &status);
     if (status == OK && at < chunk->stop)
         status = widen_window(worker, at, chunk->stop, &chunk->stop, &reach);
-    return status ? status : TERM_STANDS;
+    return status ? status : TERM_FOUND;
 }
 
-/* Put the ids of a word, the first of those that were read ahead. */
+/* Append the ids of the first word that was read ahead, and look for a term. */
 static inline Status put_ahead_word(Worker *worker, Chunk *chunk, const AheadWord *word, size_t left)
 {
     const Entry *entry = entry_of_word(worker, word);
@@ -981,11 +989,10 @@ static inline Status put_ahead_word(Worker *worker, Chunk *chunk, const AheadWor
         chunk->at = word->at + word->length;
         Status status = work_out_word(worker, chunk, word->at, word->length);
         if (status == OK)
-            status = look_for_term(
-                worker, chunk, word, left, worker->ids + worker->count, chunk->starts.count);
-        return status == OK && ids_need(worker, IDS_AT_ONCE) ? FAILED : status;
+            status = look_for_term(worker, chunk, word, left, worker->ids + worker->count, chunk->starts.count);
+        return status == OK && reserve_ids(worker, IDS_AT_ONCE) ? FAILED : status;
     }
-    if (put_entry(worker, entry) || (entry->count > IDS_IN_ENTRY && ids_need(worker, IDS_AT_ONCE)))
+    if (put_entry(worker, entry) || (entry->count > IDS_IN_ENTRY && reserve_ids(worker, IDS_AT_ONCE)))
         return FAILED;
     if (!worker->kernel->tree_count || !may_begin_term(word, entry))
         return OK;
@@ -1002,30 +1009,30 @@ static inline void next_chunk(Chunk *chunk, const uint8_t *at, size_t count)
     chunk->is_free = -1;
 }
 
-/* Put the ids of the window that begins with a chunk, and go on behind it. */
+/* Encode the window that begins with a chunk, and continue after it. */
 static inline Status pass_window(Worker *worker, Chunk *chunk)
 {
     Status status = put_window(worker, chunk);
-    if (status == OK && ids_need(worker, IDS_AT_ONCE))
+    if (status == OK && reserve_ids(worker, IDS_AT_ONCE))
         status = FAILED;
     next_chunk(chunk, chunk->stop + 1, worker->count);
     chunk->stop = NULL;
     return status;
 }
 
-/* What of `pass_words` is put: words that were read ahead, of which so many are done. */
+/* The words that were read ahead, and how many of them are encoded. */
 typedef struct {
     AheadWord words[WORDS_AT_ONCE];
     size_t read, done;
-    const uint8_t *at; /* behind the last that is done */
-    int has_jumped;    /* over a window, and with it over what made an end to reading ahead */
+    const uint8_t *at; /* the end of the last encoded word */
+    int has_jumped;    /* whether a window was encoded that ends after all words that were read ahead */
 } Ahead;
 
-/* Put a word that is not at hand, and go on behind the window that it begins, if it does. */
+/* Encode a word whose ids are not at hand, and the window that begins with it, if there is one. */
 static Status put_other_word(Worker *worker, Chunk *chunk, Ahead *ahead)
 {
     Status status = put_ahead_word(worker, chunk, &ahead->words[ahead->done], ahead->read - ahead->done);
-    if (status != TERM_STANDS)
+    if (status != TERM_FOUND)
         return status;
     status = pass_window(worker, chunk);
     if (status)
@@ -1034,10 +1041,10 @@ static Status put_other_word(Worker *worker, Chunk *chunk, Ahead *ahead)
     while (ahead->done + 1 < ahead->read && ahead->words[ahead->done + 1].at < ahead->at)
         ahead->done++;
     ahead->has_jumped = ahead->done + 1 == ahead->read;
-    return TERM_STANDS;
+    return TERM_FOUND;
 }
 
-/* Put the ids of words that were read ahead, and of what is between them. */
+/* Encode the words that were read ahead, and what is between them. */
 static Status put_words(Worker *worker, Chunk *chunk, Ahead *ahead)
 {
     const int has_terms = worker->kernel->tree_count > 0;
@@ -1046,21 +1053,21 @@ static Status put_words(Worker *worker, Chunk *chunk, Ahead *ahead)
     for (ahead->done = 0; ahead->done < ahead->read; ahead->done++) {
         const AheadWord *word = &ahead->words[ahead->done];
         if (LIKELY(is_at_hand(word)) && LIKELY(!has_terms || !may_begin_term(word, word->entry))) {
-            memcpy(ids + count, word->entry->ids, sizeof word->entry->ids); /* the same each time is quick */
+            memcpy(ids + count, word->entry->ids, sizeof word->entry->ids); /* a constant size is fast */
             count += word->entry->count;
         } else if (word->length) {
             worker->count = count;
             Status status = put_other_word(worker, chunk, ahead);
             ids = worker->ids;
             count = worker->count;
-            if (status == TERM_STANDS)
+            if (status == TERM_FOUND)
                 continue;
             if (status)
                 return status;
         }
         ids[count] = word->follow;
         count += word->follow >= 0;
-        ahead->at = word->at + word->length + word->behind;
+        ahead->at = word->at + word->length + word->after;
         if (LIKELY(word->ends_chunk)) {
             next_chunk(chunk, ahead->at, count);
         } else if (word->follow < 0) {
@@ -1072,8 +1079,8 @@ static Status put_words(Worker *worker, Chunk *chunk, Ahead *ahead)
     return OK;
 }
 
-/* Put the ids of words, from the beginning of a chunk on: up to about `end`, or to what is to be looked at more closely.
-   The chunk is the one that is read there. */
+/* Encode words from the beginning of a chunk, up to about `end` or to something that needs a closer look. `chunk`
+   becomes the chunk at that position. */
 static Status pass_words(Worker *worker, Chunk *chunk, const uint8_t *end)
 {
     Ahead ahead = {.read = WORDS_AT_ONCE, .done = WORDS_AT_ONCE, .at = chunk->at};
@@ -1081,23 +1088,23 @@ static Status pass_words(Worker *worker, Chunk *chunk, const uint8_t *end)
     while (ahead.done == ahead.read && (ahead.read == WORDS_AT_ONCE || ahead.has_jumped) && ahead.at < end && !status) {
         ahead.read = read_ahead(worker, ahead.at, end, ahead.words);
         ahead.has_jumped = 0;
-        status = ids_need(worker, IDS_AT_ONCE) ? FAILED : put_words(worker, chunk, &ahead);
+        status = reserve_ids(worker, IDS_AT_ONCE) ? FAILED : put_words(worker, chunk, &ahead);
     }
     chunk->at = ahead.at;
     chunk->before = ahead.at > chunk->part ? ahead.at - 1 : NULL;
     chunk->before_end = ahead.at;
-    chunk->before_is_plain = 1; /* all ASCII is */
-    return status >= TOKEN_IN_PART ? OK : status; /* which the one who goes on finds again */
+    chunk->before_is_plain = 1;                   /* as all ASCII is */
+    return status >= TOKEN_IN_PART ? OK : status; /* `read_chunk` finds it again */
 }
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */
 
-/* Put the ids of a text behind which PADDING can be read, and of what else belongs to its last window. `*behind` is
-   behind the space that ends it. */
-static Status encode_padded(Worker *worker, const uint8_t *text, size_t size, const uint8_t **behind)
+/* Encode a padded text, and the rest of its last window, which may end later. `*after` becomes the position after the
+   last space. */
+static Status encode_padded(Worker *worker, const uint8_t *text, size_t size, const uint8_t **after)
 {
     const uint8_t *at = text, *text_end = text + size;
-    worker->looked = text;
+    worker->checked = text;
     if (UNLIKELY(!worker->has_letters) && ask_about_letters(worker))
         return FAILED;
     while (at < text_end && worker->count < worker->enough) {
@@ -1108,34 +1115,34 @@ static Status encode_padded(Worker *worker, const uint8_t *text, size_t size, co
         if (worker->are_letters_simple)
             status = pass_words(worker, &chunk, end);
         if (status == OK && chunk.at >= end && chunk.at == chunk.start && chunk.at < text_end) {
-            at = chunk.at; /* of this chunk nothing is read */
+            at = chunk.at; /* nothing of this chunk has been read */
         } else {
             if (status == OK && chunk.at < text_end)
                 status = put_chunk(worker, &chunk);
             if (status)
                 return status;
-            at = chunk.at > text_end && !chunk.stop ? chunk.at : chunk.at + 1; /* behind the space, as words are passed */
+            at = chunk.at > text_end && !chunk.stop ? chunk.at : chunk.at + 1; /* after the space */
         }
         if (checkpoint(worker, at))
             return FAILED;
     }
-    *behind = at;
+    *after = at;
     return OK;
 }
 
-/* Begin with a text, or a copy of what is left of it. */
+/* Begin a text, or a copy of the rest of it. */
 static void begin_text(Worker *worker, const uint8_t *text, size_t size)
 {
-    enum { AT_FIRST = 4096, A_BYTE = 16 }; /* characters that may be walked */
+    enum { AT_FIRST = 4096, A_BYTE = 16 }; /* steps of walks, and more for each byte */
     worker->text_end = text + size;
     worker->walked = 0;
     worker->most_walked = AT_FIRST + A_BYTE * size;
 }
 
-/* Put the ids of UTF-8. What is at its end is read in a copy, behind which bytes can be read. */
+/* Encode UTF-8. The end of the text is copied, so that it is padded. */
 static Status encode_bytes(Worker *worker, const uint8_t *text, size_t size)
 {
-    const uint8_t *behind = text;
+    const uint8_t *after = text;
     size_t cut = 0;
     begin_text(worker, text, size);
     if (size > TEXT_AT_HAND) {
@@ -1143,21 +1150,21 @@ static Status encode_bytes(Worker *worker, const uint8_t *text, size_t size)
             cut--;
         cut = text[cut] == ' ' ? cut : 0;
     }
-    Status status = cut ? encode_padded(worker, text, cut, &behind) : OK;
-    if (status || behind >= text + size || worker->count >= worker->enough)
+    Status status = cut ? encode_padded(worker, text, cut, &after) : OK;
+    if (status || after >= text + size || worker->count >= worker->enough)
         return status;
-    size -= (size_t)(behind - text);
-    uint8_t *copy = padded_copy(behind, size, worker->text, TEXT_AT_HAND);
+    size -= (size_t)(after - text);
+    uint8_t *copy = padded_copy(after, size, worker->text, TEXT_AT_HAND);
     if (!copy)
         return FAILED;
     begin_text(worker, copy, size);
-    status = encode_padded(worker, copy, size, &behind);
+    status = encode_padded(worker, copy, size, &after);
     if (copy != worker->text)
         xfree(copy);
     return status;
 }
 
-/* Put the ids of a text. */
+/* Append the ids of a text. */
 Status encode_text(Worker *worker, Text text)
 {
     size_t count = worker->count;
@@ -1168,13 +1175,13 @@ Status encode_text(Worker *worker, Text text)
     return ask_for_numbers(worker, IDS, text);
 }
 
-/* Put the steps of a text behind which PADDING can be read: from the end of the last chunk to where its first token
-   starts, from there to where that ends, and so on, in code points; of which a space between chunks is one. A window is
-   like a chunk. */
+/* Append the steps of a padded text, in code points: from the end of the previous chunk to the start of its first
+   token, from there to the end of the token, and so on. The space between two chunks counts as one. A window is treated
+   as a chunk. */
 Status encode_steps(Worker *worker, const uint8_t *text, size_t size)
 {
     const uint8_t *at = text, *text_end = text + size;
-    worker->looked = text;
+    worker->checked = text;
     begin_text(worker, text, size);
     for (;;) {
         const uint8_t *stop = chunk_end(at, text_end), *reach = at;

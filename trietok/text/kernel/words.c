@@ -1,14 +1,15 @@
-/* A word -> its ids. `cache_get` looks up what a word became before; `ids_of_word` works it out: the longest entry of
-   the vocabulary at the front of the word, then at the front of the rest, and so on.
+/* A word -> its ids. `cache_get` (in kernel.h) looks up a word in the cache. If it is not there, `ids_of_word` finds
+   the longest vocabulary token at the start of the word, then at the start of the rest, and so on (WordPiece).
 
-   The vocabulary is a hash table of its entries. Entries of at most 11 bytes are compared as two numbers. The first four
-   and eight bytes of a rest tell which lengths an entry there may have; these are tried, the longest first. So a piece
-   costs a step for each such length, whatever the length of the word. All is made once, and only read afterwards.
+   The vocabulary is a hash table. Tokens of at most 11 bytes are compared as two numbers. The first four and the
+   first eight bytes of the rest tell which token lengths are possible; these lengths are tried, longest first. So
+   each piece costs one step for each possible length, independent of the length of the word. After it is filled, the
+   vocabulary never changes.
 
-   The cache is a hash table of four bytes a place, which lead to entries. These lie one behind the other in the order in
-   which they came, so those of frequent words lie together: a look costs two reads of memory. The hash has a random
-   seed, so nobody can choose texts whose words all fall on one place. When the next entry would take more memory than
-   the kernel allows, all is forgotten, at the next checkpoint: until then entries stay where they are. */
+   The cache is a hash table with four bytes in a slot, which refer to an entry. Entries are stored in the order of
+   their first use, so frequent words are close together, and a lookup reads memory in two places. The hash has a
+   random seed, so nobody can choose texts whose words collide. If the cache exceeds its share of the limit, it is
+   cleared at the next checkpoint. Until then entries do not move. */
 #include "kernel.h"
 
 /* ---- allocation, which a test can make fail ---------------------------------------------------------------------- */
@@ -49,13 +50,13 @@ void xfree(void *memory)
 /* ---- the vocabulary: looking up ---------------------------------------------------------------------------------- */
 
 enum {
-    LONGEST_INLINE = 11, /* bytes */
+    LONGEST_INLINE = 11, /* in bytes */
     PIECE_TAG = 24,      /* the last byte of `Piece.high` */
     MOST_LONG = 1 << PIECE_TAG,
-    FIRST_LONG = 31      /* entries of so many bytes and more have one bit together */
+    FIRST_LONG = 31 /* longer tokens share one bit of `by_8` */
 };
 
-/* The key of an entry; READ_AT_ONCE bytes from its start must be there to be read, or all its bytes if it is long. */
+/* The key of a token without its id. The bytes must be padded, except for a long token. */
 static inline Piece piece_key(const Vocabulary *vocabulary, int place, const uint8_t *bytes, size_t length)
 {
     uint32_t tag = (uint32_t)place << 31;
@@ -89,8 +90,9 @@ static inline uint32_t *lengths_by_8(const Vocabulary *vocabulary, int place, co
     return &vocabulary->by_8[(mix(first, OTHER_FACTOR + (uint64_t)place) & vocabulary->by_mask) >> 1];
 }
 
-/* Whether an entry with the key's low number is of these bytes. */
-static inline int is_piece(const Vocabulary *vocabulary, const Piece *piece, uint32_t high, const uint8_t *bytes, size_t length)
+/* Whether a piece with the right first number has these bytes. */
+static inline int is_piece(
+    const Vocabulary *vocabulary, const Piece *piece, uint32_t high, const uint8_t *bytes, size_t length)
 {
     if (LIKELY(length <= LONGEST_INLINE))
         return piece->high == high;
@@ -100,7 +102,7 @@ static inline int is_piece(const Vocabulary *vocabulary, const Piece *piece, uin
     return read_bytes(is, 2) == length && !memcmp(is + 2, bytes, length);
 }
 
-/* The id of an entry, or NO_ID. */
+/* The id of a token, or NO_ID. */
 static inline int32_t id_of_piece(const Vocabulary *vocabulary, int place, const uint8_t *bytes, size_t length)
 {
     Piece key = piece_key(vocabulary, place, bytes, length);
@@ -116,8 +118,9 @@ static inline int32_t id_of_piece(const Vocabulary *vocabulary, int place, const
     }
 }
 
-/* The same for the lengths of FIRST_LONG and more. */
-static int32_t longest_long_piece(const Vocabulary *vocabulary, int place, const uint8_t *rest, size_t left, size_t *length)
+/* Try the lengths from FIRST_LONG. */
+static int32_t longest_long_piece(
+    const Vocabulary *vocabulary, int place, const uint8_t *rest, size_t left, size_t *length)
 {
     for (size_t i = 0; i < vocabulary->long_count; i++) {
         *length = vocabulary->long_lengths[i];
@@ -128,8 +131,8 @@ static int32_t longest_long_piece(const Vocabulary *vocabulary, int place, const
     return NO_ID;
 }
 
-/* The id of the longest entry at the front of a rest, whose length is set. READ_AT_ONCE bytes behind the rest must be
-   there to be read. */
+/* The id and the length of the longest token at the start of `rest`, which must be padded, as must its end. NO_ID if
+   there is none. */
 int32_t longest_piece(const Vocabulary *vocabulary, int place, const uint8_t *rest, size_t left, size_t *length)
 {
     uint32_t lengths = vocabulary->short_lengths;
@@ -156,8 +159,8 @@ int32_t longest_piece(const Vocabulary *vocabulary, int place, const uint8_t *re
     return *rest < 0x80 ? vocabulary->of_byte[place][*rest] : NO_ID;
 }
 
-/* The ids of a word that is not empty; there is room for as many as it has bytes, and READ_AT_ONCE bytes behind it can
-   be read. Returns how many there are. */
+/* Write the ids of a word, which is not empty. There is space for one id for each byte, and READ_AT_ONCE bytes can be
+   read after the word. Return the number of ids. */
 size_t ids_of_word(const Vocabulary *vocabulary, const uint8_t *word, size_t size, size_t code_points, int32_t *ids)
 {
     size_t count = 0, at = 0, length = 0;
@@ -178,10 +181,10 @@ size_t ids_of_word(const Vocabulary *vocabulary, const uint8_t *word, size_t siz
 
 /* ---- the vocabulary: making it ----------------------------------------------------------------------------------- */
 
-/* Room for so many entries, each of which may be added twice. */
+/* Prepare for this number of tokens, each of which may be added twice. */
 int vocabulary_begin(Vocabulary *vocabulary, size_t entries)
 {
-    size_t by = power_of_two(entries, 256), marks = power_of_two(entries / 4, 64); /* 16 bits an entry */
+    size_t by = power_of_two(entries, 256), marks = power_of_two(entries / 4, 64); /* 16 bits for each token */
     vocabulary->added = xrealloc(NULL, (2 * entries + 1) * sizeof *vocabulary->added);
     vocabulary->marks = xcalloc(marks, sizeof *vocabulary->marks);
     vocabulary->by_4 = xcalloc(by, sizeof *vocabulary->by_4);
@@ -207,18 +210,18 @@ static int note_long_length(Vocabulary *vocabulary, size_t length)
     return 0;
 }
 
-/* Keep the bytes of a long entry. */
+/* Store the bytes of a long token. */
 static int keep_long(Vocabulary *vocabulary, const uint8_t *bytes, size_t length)
 {
     size_t size = (2 + length + READ_AT_ONCE - 1) / READ_AT_ONCE * READ_AT_ONCE, used = vocabulary->longs_size;
     if (used / READ_AT_ONCE >= MOST_LONG)
         return TOO_LARGE;
-    if (used + size > vocabulary->longs_room) {
+    if (used + size > vocabulary->longs_capacity) {
         uint8_t *longs = xrealloc(vocabulary->longs, 2 * (used + size));
         if (!longs)
             return NO_MEMORY;
         vocabulary->longs = longs;
-        vocabulary->longs_room = 2 * (used + size);
+        vocabulary->longs_capacity = 2 * (used + size);
     }
     uint16_t short_length = (uint16_t)length;
     memcpy(vocabulary->longs + used, &short_length, sizeof short_length);
@@ -227,8 +230,8 @@ static int keep_long(Vocabulary *vocabulary, const uint8_t *bytes, size_t length
     return 0;
 }
 
-/* Add an entry of 1 to LONGEST_PIECE bytes, behind which READ_AT_ONCE bytes can be read. It is put in its place later; of
-   two entries of the same bytes the first counts. */
+/* Add a token of 1 to LONGEST_PIECE bytes, after which READ_AT_ONCE bytes can be read. If the same bytes are added
+   twice, the first id counts. */
 int vocabulary_add(Vocabulary *vocabulary, int place, const uint8_t *bytes, size_t length, int32_t id)
 {
     Piece piece = piece_key(vocabulary, place, bytes, length);
@@ -245,7 +248,7 @@ int vocabulary_add(Vocabulary *vocabulary, int place, const uint8_t *bytes, size
     return result;
 }
 
-/* Put an entry in its place, and note what leads to it. */
+/* Insert a token into the hash table and the tables of lengths. */
 static void place_piece(Vocabulary *vocabulary, const Piece *piece)
 {
     uint64_t hash = piece_hash(vocabulary, piece->low, piece->high), at = hash & vocabulary->mask;
@@ -258,7 +261,7 @@ static void place_piece(Vocabulary *vocabulary, const Piece *piece)
     vocabulary->pieces[at] = *piece;
     *mark_of(vocabulary, hash) |= (uint64_t)1 << (hash >> 58);
     if (length < 4)
-        vocabulary->short_lengths |= (uint32_t)1 << length & ~2u; /* those of one byte have a table */
+        vocabulary->short_lengths |= (uint32_t)1 << length & ~2u; /* tokens of one byte have a table */
     else if (length < 8)
         *lengths_by_4(vocabulary, place, bytes) |= (uint8_t)(1 << length);
     else if (length <= LONGEST_INLINE) {
@@ -267,7 +270,7 @@ static void place_piece(Vocabulary *vocabulary, const Piece *piece)
     }
 }
 
-/* Make the tables of ids that are had without a hash. */
+/* Create the tables of one-byte tokens and Chinese characters. */
 static int fill_tables(Vocabulary *vocabulary, int has_words)
 {
     uint8_t bytes[READ_AT_ONCE] = {0};
@@ -284,12 +287,12 @@ static int fill_tables(Vocabulary *vocabulary, int has_words)
     return vocabulary->of_chinese ? 0 : NO_MEMORY;
 }
 
-/* Put all entries in their places. */
+/* Insert all tokens into the hash table. */
 int vocabulary_finish(Vocabulary *vocabulary, int has_words)
 {
-    size_t places = power_of_two(vocabulary->count + vocabulary->count / 2, 256);
-    vocabulary->pieces = xcalloc(places, sizeof *vocabulary->pieces);
-    vocabulary->mask = places - 1;
+    size_t slots = power_of_two(vocabulary->count + vocabulary->count / 2, 256);
+    vocabulary->pieces = xcalloc(slots, sizeof *vocabulary->pieces);
+    vocabulary->mask = slots - 1;
     if (!vocabulary->pieces)
         return NO_MEMORY;
     for (size_t i = 0; i < vocabulary->count; i++)
@@ -309,10 +312,10 @@ void vocabulary_free(Vocabulary *vocabulary)
 
 /* ---- the cache --------------------------------------------------------------------------------------------------- */
 
-enum { FEWEST_PLACES = 1024, MANY_PLACES = 1 << 16, UNIT = sizeof(Entry) };
+enum { FEWEST_SLOTS = 1024, MANY_SLOTS = 1 << 16, UNIT = sizeof(Entry) };
 
-/* How many entries would have room in what lies behind one. */
-static size_t units_behind(size_t long_length, size_t count, size_t starts)
+/* The size of what follows an entry, in units of an entry. */
+static size_t units_after(size_t long_length, size_t count, size_t starts)
 {
     size_t numbers = (count > IDS_IN_ENTRY ? count : 0) + (count + starts > IDS_IN_ENTRY ? starts : 0);
     return ((long_length + 3) / 4 * 4 + numbers * sizeof(int32_t) + UNIT - 1) / UNIT;
@@ -326,21 +329,21 @@ static uint64_t first_of_next_segment(uint64_t number)
 
 static void lead_to(Cache *cache, uint64_t at, uint64_t hash, uint64_t number)
 {
-    cache->places[at] = ((uint32_t)(hash >> 32) & ~(uint32_t)cache->mask) | (uint32_t)number;
+    cache->slots[at] = ((uint32_t)(hash >> 32) & ~(uint32_t)cache->mask) | (uint32_t)number;
 }
 
-/* Have so many places. 1; 0 where they take too much; -1 for no memory. */
-static int grow_places(Worker *worker, size_t count)
+/* Resize the table. Return 1; 0 if it would exceed the budget; -1 without memory. */
+static int grow_slots(Worker *worker, size_t count)
 {
     Cache *cache = &worker->cache;
-    uint32_t *before = cache->places;
+    uint32_t *before = cache->slots;
     size_t bytes_before = (cache->mask + 1) * sizeof *before;
-    if (!take_room(worker, count * sizeof *before))
+    if (!take_budget(worker, count * sizeof *before))
         return 0;
-    cache->places = xcalloc(count, sizeof *before);
-    if (!cache->places) {
-        cache->places = before;
-        give_room(worker, count * sizeof *before);
+    cache->slots = xcalloc(count, sizeof *before);
+    if (!cache->slots) {
+        cache->slots = before;
+        return_budget(worker, count * sizeof *before);
         return -1;
     }
     cache->mask = count - 1;
@@ -351,17 +354,17 @@ static int grow_places(Worker *worker, size_t count)
             continue;
         }
         uint64_t hash = hash_of_key(cache, (Pair){entry->low, entry->high}), at = hash & cache->mask;
-        while (cache->places[at])
+        while (cache->slots[at])
             at = (at + 1) & cache->mask;
         lead_to(cache, at, hash, number);
-        number += 1 + units_behind(long_length(entry), entry->count, entry->starts);
+        number += 1 + units_after(long_length(entry), entry->count, entry->starts);
     }
     xfree(before);
-    give_room(worker, bytes_before);
+    return_budget(worker, bytes_before);
     return 1;
 }
 
-/* Have the segment in which the next entry lies. 1, 0 or -1 as `grow_places`. */
+/* Allocate the segment of the next entry. Returns the same as `grow_slots`. */
 static int add_segment(Worker *worker)
 {
     Cache *cache = &worker->cache;
@@ -371,32 +374,32 @@ static int add_segment(Worker *worker)
         return 0;
     if (cache->segments[segment])
         return 1;
-    if (!take_room(worker, size))
+    if (!take_budget(worker, size))
         return 0;
     cache->segments[segment] = xrealloc(NULL, size);
     if (!cache->segments[segment])
-        give_room(worker, size);
+        return_budget(worker, size);
     return cache->segments[segment] ? 1 : -1;
 }
 
-/* Forget all that words and chunks became. Nothing is left but the smallest table; there is always one. */
+/* Clear the cache. It keeps the smallest table. */
 void cache_forget(Worker *worker)
 {
     Cache *cache = &worker->cache;
-    uint32_t *places = cache->mask + 1 == FEWEST_PLACES ? NULL : xcalloc(FEWEST_PLACES, sizeof *places);
+    uint32_t *slots = cache->mask + 1 == FEWEST_SLOTS ? NULL : xcalloc(FEWEST_SLOTS, sizeof *slots);
     for (int i = 0; i < SEGMENTS; i++) {
         if (cache->segments[i])
-            give_room(worker, (size_t)1 << (FIRST_SEGMENT + i));
+            return_budget(worker, (size_t)1 << (FIRST_SEGMENT + i));
         xfree(cache->segments[i]);
         cache->segments[i] = NULL;
     }
-    if (places) {
-        give_room(worker, (cache->mask + 1 - FEWEST_PLACES) * sizeof *places);
-        xfree(cache->places);
-        cache->places = places;
-        cache->mask = FEWEST_PLACES - 1;
+    if (slots) {
+        return_budget(worker, (cache->mask + 1 - FEWEST_SLOTS) * sizeof *slots);
+        xfree(cache->slots);
+        cache->slots = slots;
+        cache->mask = FEWEST_SLOTS - 1;
     } else {
-        memset(cache->places, 0, (cache->mask + 1) * sizeof *places);
+        memset(cache->slots, 0, (cache->mask + 1) * sizeof *slots);
     }
     cache->times_full += (uint64_t)cache->is_full;
     cache->used = 0;
@@ -404,49 +407,50 @@ void cache_forget(Worker *worker)
     memset(cache->counts, 0, sizeof cache->counts);
 }
 
-/* The smallest table of a new worker. -1 for no memory. */
+/* Create the smallest table. Return -1 without memory. */
 int cache_begin(Worker *worker)
 {
     Cache *cache = &worker->cache;
-    cache->places = xcalloc(FEWEST_PLACES, sizeof *cache->places);
-    cache->mask = FEWEST_PLACES - 1;
-    worker->bytes += (long long)(FEWEST_PLACES * sizeof *cache->places);
-    shared_add(&worker->kernel->room, -worker->bytes);
-    return cache->places ? 0 : -1;
+    cache->slots = xcalloc(FEWEST_SLOTS, sizeof *cache->slots);
+    cache->mask = FEWEST_SLOTS - 1;
+    worker->bytes += (long long)(FEWEST_SLOTS * sizeof *cache->slots);
+    shared_add(&worker->kernel->budget, -worker->bytes);
+    return cache->slots ? 0 : -1;
 }
 
 void cache_free(Cache *cache)
 {
     for (int i = 0; i < SEGMENTS; i++)
         xfree(cache->segments[i]);
-    xfree(cache->places);
+    xfree(cache->slots);
 }
 
-/* See to it that there is room for an entry of so many units. 1, 0 or -1 as `grow_places`. */
+/* Make space for an entry of this size. Returns the same as `grow_slots`. */
 static int make_room(Worker *worker, size_t units)
 {
     Cache *cache = &worker->cache;
     uint64_t next = first_of_next_segment(cache->used + 1);
-    if (cache->used + units >= next) { /* an entry lies within a segment */
+    if (cache->used + units >= next) { /* an entry must fit into one segment */
         if (cache->used + 1 < next)
             *entry_of(cache, cache->used + 1) = (Entry){0};
         cache->used = next - 1;
     }
-    size_t places = cache->mask + 1;
+    size_t slots = cache->mask + 1;
     int result = add_segment(worker);
-    if (result == 1 && 4 * (cache->used + units) > 3 * places)
-        result = grow_places(worker, places < MANY_PLACES ? 4 * places : 2 * places);
+    if (result == 1 && 4 * (cache->used + units) > 3 * slots)
+        result = grow_slots(worker, slots < MANY_SLOTS ? 4 * slots : 2 * slots);
     return result;
 }
 
-/* Remember what bytes became, unless they are too long or the cache is full. Behind the ids are the starts. -1 for no
-   memory. What must be there to be read: see `cache_get`. */
-int cache_put(Worker *worker, KeyKind kind, const uint8_t *bytes, size_t length, const int32_t *ids, size_t count, Starts starts)
+/* Add padded bytes and their ids, unless they are too long or the cache is full. The numbers of `starts` follow the
+   ids. Return -1 without memory. */
+int cache_put(
+    Worker *worker, KeyKind kind, const uint8_t *bytes, size_t length, const int32_t *ids, size_t count, Starts starts)
 {
     Cache *cache = &worker->cache;
     if (length > LONGEST_KEY || count > MOST_IDS || cache->is_full)
         return 0;
-    size_t behind = length > LONGEST_SHORT ? length : 0, units = 1 + units_behind(behind, count, starts.count);
+    size_t after = length > LONGEST_SHORT ? length : 0, units = 1 + units_after(after, count, starts.count);
     int has_room = make_room(worker, units);
     cache->is_full = !has_room;
     if (has_room <= 0)
@@ -456,8 +460,8 @@ int cache_put(Worker *worker, KeyKind kind, const uint8_t *bytes, size_t length,
     if (cache_find(cache, key, hash, bytes, length, &at))
         return 0;
     Entry *entry = entry_of(cache, cache->used + 1);
-    *entry = (Entry){key.low, key.high, (uint32_t)count, starts.count, starts.behind, {0}};
-    memcpy(entry + 1, bytes, behind);
+    *entry = (Entry){key.low, key.high, (uint32_t)count, starts.count, starts.after, {0}};
+    memcpy(entry + 1, bytes, after);
     memcpy(ids_of(entry), ids, count * sizeof *ids);
     memcpy(starts_of(entry), ids + count, starts.count * sizeof *ids);
     cache->counts[kind]++;
