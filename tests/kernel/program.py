@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 SMALL_CACHE = 1 << 19  # bytes; a much smaller one is left to plain Python
-THREADS = 4
+THREADS = 16
 
 
 def load(library: str) -> Any:

@@ -21,6 +21,7 @@ from trietok import BertTokenizer, cores
 
 pytestmark = pytest.mark.kernel
 LONGEST = 300  # seconds; what hangs, hangs for ever
+THREADS = 16
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 needs_cores = pytest.mark.skipif(cores.cores() < 2, reason="needs two cores")
 
@@ -107,13 +108,13 @@ def test_threads_that_share_a_tokenizer_get_the_ids_of_plain_python():
     batches = [many_texts(seed + number, 300) for number in range(8)]
     expected = [twins.plain(batch).input_ids for batch in batches]
     at_work, most_at_work = 0, 0
-    start = threading.Barrier(6)
+    start = threading.Barrier(THREADS)
 
     def work(offset: int) -> list[int]:
         nonlocal at_work, most_at_work
         wrong = []
         start.wait()
-        for number in range(24):
+        for number in range(16):
             place = (number + offset) % len(batches)
             at_work += 1
             most_at_work = max(at_work, most_at_work)
@@ -125,9 +126,23 @@ def test_threads_that_share_a_tokenizer_get_the_ids_of_plain_python():
                 twins.compiled.cache_clear()
         return wrong
 
-    with ThreadPoolExecutor(6) as pool:
-        assert [*pool.map(work, range(6))] == [[]] * 6, f"seed {seed}"
+    with ThreadPoolExecutor(THREADS) as pool:
+        assert [*pool.map(work, range(THREADS))] == [[]] * THREADS, f"seed {seed}"
     assert most_at_work > 1
+
+
+def test_a_thread_may_use_the_memory_of_threads_that_have_ended():
+    compiled = new_twins(cache_limit=4_000_000).compiled
+    texts = [" ".join(f"word{number}{i}" for i in range(20_000)) for number in range(THREADS)]
+    with ThreadPoolExecutor(THREADS) as pool:
+        [*pool.map(compiled.encode, texts)]
+    most = compiled.cache_info().bytes
+    assert most <= 4_000_000
+    found = []
+    for number in range(4_000):
+        compiled.encode(" ".join(f"{number}x{i}" for i in range(20)))
+        found.append(compiled.cache_info().bytes)
+    assert most < max(found) <= 4_000_000
 
 
 @needs_fork
@@ -160,6 +175,34 @@ def test_a_child_of_a_fork_during_a_batch_encodes_as_its_parent(monkeypatch):
     finally:
         over.set()
         thread.join()
+
+
+# A handler of signals forks while a batch waits for its helping threads, which the child has not.
+FORKING = """
+import os, random, signal
+from trietok import BertTokenizer
+tokenizer = BertTokenizer.from_pretrained("trietok-en")
+texts = [f"the people of the united states {number} " * 20 for number in range(20_000)]
+expected = tokenizer.encode_flat(texts).ids.tobytes()
+parent, children = os.getpid(), []
+def fork(*_):
+    children.append(os.fork())
+signal.signal(signal.SIGALRM, fork)
+while len(children) < 6:
+    signal.setitimer(signal.ITIMER_REAL, random.uniform(0.001, 0.1))
+    right = tokenizer.encode_flat(texts).ids.tobytes() == expected
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    if os.getpid() != parent:
+        os._exit(not right)
+    assert right
+assert [os.waitpid(child, 0)[1] for child in children] == [0] * len(children)
+"""
+
+
+@needs_fork
+def test_a_child_that_a_signal_handler_forks_during_a_batch_ends_the_batch(monkeypatch):
+    monkeypatch.setenv("TRIETOK_PARALLELISM", "2")
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKING], check=True, timeout=LONGEST)
 
 
 # Python ends the batch's thread, whose stack others get; the threads that help it are still at work

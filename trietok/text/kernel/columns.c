@@ -18,14 +18,17 @@
 
 /* ---- workers ----------------------------------------------------------------------------------------------------- */
 
-enum { FIRST_IDS = 1024, IDS_KEPT = 1 << 18, FIRST_WORD = 512 };
+enum { FIRST_IDS = 1024, IDS_KEPT = 1 << 18, FIRST_WORD = 512, CALLS_BETWEEN_TRIMS = 1024 };
+
+/* Whether a worker was in use while its process was forked. It is no longer counted then; see `check_process`. */
+static int is_stale(const Worker *worker) { return worker->process != worker->kernel->process; }
 
 /* Take memory from the kernel's budget. All workers have the same share. Return whether there is enough. */
 int take_budget(Worker *worker, size_t bytes)
 {
     Kernel *kernel = worker->kernel;
     long long wanted = (long long)bytes;
-    if ((worker->bytes + wanted) * shared_get(&kernel->worker_count) > kernel->limit)
+    if (is_stale(worker) || (worker->bytes + wanted) * shared_get(&kernel->worker_count) > kernel->limit)
         return 0;
     if (shared_add(&kernel->budget, -wanted) < wanted) {
         shared_add(&kernel->budget, wanted);
@@ -37,12 +40,14 @@ int take_budget(Worker *worker, size_t bytes)
 
 void return_budget(Worker *worker, size_t bytes)
 {
-    shared_add(&worker->kernel->budget, (long long)bytes);
+    if (!is_stale(worker))
+        shared_add(&worker->kernel->budget, (long long)bytes);
     worker->bytes -= (long long)bytes;
 }
 
 static void worker_free(Worker *worker)
 {
+    return_budget(worker, (size_t)worker->bytes);
     cache_free(&worker->cache);
     for (size_t i = 0; i < PAGES; i++)
         xfree(worker->pages[i]);
@@ -52,15 +57,21 @@ static void worker_free(Worker *worker)
     xfree(worker);
 }
 
-void pool_free(Kernel *kernel)
+/* Free the workers in the pool that have not been used since a call, so that others may use their memory. */
+void pool_free(Kernel *kernel, uint64_t since)
 {
-    for (Worker *worker = kernel->pool, *next; worker; worker = next) {
-        next = worker->next;
+    for (Worker **link = &kernel->pool, *worker; (worker = *link);) {
+        if (worker->last_call > since) {
+            link = &worker->next;
+            continue;
+        }
+        *link = worker->next;
         worker_free(worker);
+        shared_add(&kernel->worker_count, -1);
     }
 }
 
-/* After a fork, the workers of the other threads are lost. This is checked when the pool is empty. */
+/* After a fork, count the workers in the pool again. Those that were in use are lost, except for those of this thread. */
 static void check_process(Kernel *kernel)
 {
     if (kernel->process == process_number())
@@ -69,6 +80,11 @@ static void check_process(Kernel *kernel)
     kernel->helping = 0;
     shared_add(&kernel->worker_count, -shared_get(&kernel->worker_count));
     shared_add(&kernel->budget, kernel->limit - shared_get(&kernel->budget));
+    for (Worker *worker = kernel->pool; worker; worker = worker->next) {
+        worker->process = kernel->process;
+        shared_add(&kernel->worker_count, 1);
+        shared_add(&kernel->budget, -worker->bytes);
+    }
 }
 
 /* Create a worker. Return NULL without memory. */
@@ -107,6 +123,7 @@ Worker *worker_take(Kernel *kernel)
     if (has_too_much || worker->forgotten != kernel->forgotten)
         cache_forget(worker);
     worker->forgotten = kernel->forgotten;
+    worker->last_call = ++kernel->calls;
     worker->count = worker->read = 0;
     worker->enough = SIZE_MAX;
     worker->is_inside = worker->is_composed = worker->helps = 0;
@@ -118,7 +135,7 @@ Worker *worker_take(Kernel *kernel)
 void worker_return(Worker *worker)
 {
     Kernel *kernel = worker->kernel;
-    if (worker->process != kernel->process) { /* it was in use during a fork; see `check_process` */
+    if (is_stale(worker)) {
         worker_free(worker);
         return;
     }
@@ -129,6 +146,8 @@ void worker_return(Worker *worker)
     }
     worker->next = kernel->pool;
     kernel->pool = worker;
+    if (worker->last_call % CALLS_BETWEEN_TRIMS == 0)
+        pool_free(kernel, kernel->calls - CALLS_BETWEEN_TRIMS);
 }
 
 int grow_ids(Worker *worker, size_t more)

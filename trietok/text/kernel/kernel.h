@@ -295,7 +295,6 @@ typedef struct {
     uint64_t used;           /* in units of an entry */
     uint64_t counts[KEY_KINDS];
     uint64_t seed[2];
-    uint64_t times_full;
     int is_full; /* nothing more is added until the next checkpoint, which clears the cache */
 } Cache;
 
@@ -458,8 +457,10 @@ typedef struct {
     Shared worker_count; /* in the pool and in use */
     long long limit;     /* for the caches of all workers */
     Shared budget;       /* the part of the limit that no worker has taken */
+    Shared times_full;   /* number of times that a cache was full */
     long long helped;    /* number of threads that have helped with batches */
     long long helping;   /* number of threads that are helping now */
+    uint64_t calls;      /* number of times that a worker was taken */
     unsigned forgotten;  /* number of calls of `forget` */
     long process;        /* the process that created the workers; see `check_process` */
 } Kernel;
@@ -468,6 +469,7 @@ typedef struct {
 struct Worker {
     Kernel *kernel;
     Worker *next; /* in the pool */
+    uint64_t last_call;
     unsigned forgotten;
     long process;
     /* what it has learnt */
@@ -503,7 +505,7 @@ struct Worker {
 
 Worker *worker_take(Kernel *kernel);
 void worker_return(Worker *worker);
-void pool_free(Kernel *kernel);
+void pool_free(Kernel *kernel, uint64_t since);
 
 int python_enter(Worker *worker);
 void python_leave(Worker *worker);

@@ -222,7 +222,7 @@ static void Kernel_dealloc(Kernel *kernel)
         Py_XDECREF(kernel->ints[i]);
     xfree(kernel->ints);
     xfree(kernel->edges);
-    pool_free(kernel);
+    pool_free(kernel, UINT64_MAX);
     free_object((PyObject *)kernel);
 }
 
@@ -325,14 +325,14 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *P
 /* The words and chunks in the caches of free workers, and the bytes of all workers. */
 static PyObject *Kernel_info(Kernel *kernel, PyObject *Py_UNUSED(ignored))
 {
-    unsigned long long words = 0, chunks = 0, times_full = 0;
+    unsigned long long words = 0, chunks = 0;
     for (const Worker *worker = kernel->pool; worker; worker = worker->next) {
         words += worker->cache.counts[KEY_WORD];
         chunks += worker->cache.counts[KEY_CHUNK];
-        times_full += worker->cache.times_full;
     }
-    return Py_BuildValue("{sKsKsLsKsL}", "words", words, "chunks", chunks, "bytes",
-        kernel->limit - shared_get(&kernel->budget), "times_full", times_full, "helped", kernel->helped);
+    return Py_BuildValue("{sKsKsLsLsL}", "words", words, "chunks", chunks, "bytes",
+        kernel->limit - shared_get(&kernel->budget), "times_full", shared_get(&kernel->times_full), "helped",
+        kernel->helped);
 }
 
 static PyObject *Kernel_forget(Kernel *kernel, PyObject *Py_UNUSED(ignored))

@@ -401,7 +401,7 @@ void cache_forget(Worker *worker)
     } else {
         memset(cache->slots, 0, (cache->mask + 1) * sizeof *slots);
     }
-    cache->times_full += (uint64_t)cache->is_full;
+    shared_add(&worker->kernel->times_full, cache->is_full);
     cache->used = 0;
     cache->is_full = 0;
     memset(cache->counts, 0, sizeof cache->counts);
@@ -413,7 +413,7 @@ int cache_begin(Worker *worker)
     Cache *cache = &worker->cache;
     cache->slots = xcalloc(FEWEST_SLOTS, sizeof *cache->slots);
     cache->mask = FEWEST_SLOTS - 1;
-    worker->bytes += (long long)(FEWEST_SLOTS * sizeof *cache->slots);
+    worker->bytes = (long long)(FEWEST_SLOTS * sizeof *cache->slots); /* every worker needs so much */
     shared_add(&worker->kernel->budget, -worker->bytes);
     return cache->slots ? 0 : -1;
 }
