@@ -177,6 +177,21 @@ def test_a_child_of_a_fork_during_a_batch_encodes_as_its_parent(monkeypatch):
         thread.join()
 
 
+@needs_fork
+def test_a_child_of_a_fork_encodes_characters_that_its_parent_has_not_met():
+    twins = new_twins()
+    texts = [f"Все люди рождаются свободными {number} " * 20 for number in range(1_000)]
+    expected = twins.plain(texts).input_ids
+    child = os.fork()
+    if child == 0:
+        signal.alarm(LONGEST)
+        try:
+            os._exit(twins.compiled(texts).input_ids != expected)
+        finally:
+            os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
 # A handler of signals forks while a batch waits for its helping threads, which the child has not.
 FORKING = """
 import os, random, signal

@@ -31,7 +31,7 @@ from trietok.text.words import MARKS, PUNCTUATION
 if TYPE_CHECKING:
     from trietok.text.words import BasicTokenizer, RustBasicTokenizer
 
-# What becomes of a character, and flags; the numbers are those of `_kernel.c`.
+# What becomes of a character, and flags; the numbers are those of `kernel.h`.
 ORDINARY, DELETED, SPACE, ALONE, HAND_OVER = range(1, 6)
 IS_KEY, IS_BOUNDARY, MAY_COMPOSE, IS_PLAIN, MAY_PASS = 1, 2, 4, 8, 16
 # kind, combining class, flags, UTF-8 of what it becomes in a word

@@ -37,6 +37,8 @@ except ImportError:  # not built, or not for this Python
     IS_THERE = False
 else:
     IS_THERE = getattr(_kernel, "INTERFACE", None) == 14  # else it was made of other sources
+    if IS_THERE and hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_kernel.note_fork)
 
 # Code points. To make a kernel takes as long as to work out some 10,000 in plain Python; who has
 # worked out some hundreds will most likely have more. A text of a batch counts as so many more than

@@ -8,30 +8,46 @@
    the GIL, and its stack disappears. The helpers may still be running. Therefore a batch must not be on the stack. */
 #include "kernel.h"
 
-#ifdef _WIN32
-#include <process.h>
-#define process_number() ((long)_getpid())
-#else
-#include <unistd.h>
-#define process_number() ((long)getpid())
-#endif
-
 /* ---- workers ----------------------------------------------------------------------------------------------------- */
 
-enum { FIRST_IDS = 1024, IDS_KEPT = 1 << 18, FIRST_WORD = 512, CALLS_BETWEEN_TRIMS = 1024 };
+enum {
+    MOST_THREADS = 64, /* of a batch */
+    FIRST_IDS = 1024,
+    FIRST_WORD = 512,
+    IDS_KEPT = 1 << 16,        /* a larger buffer is reduced when its worker returns to the pool */
+    CALLS_KEPT = MOST_THREADS, /* a worker that has not been used for so many calls may be freed, */
+    CALLS_TO_TRIM = 1024       /* which happens after so many calls, or if another worker needs the memory */
+};
 
-/* Whether a worker was in use while its process was forked. It is no longer counted then; see `check_process`. */
-static int is_stale(const Worker *worker) { return worker->process != worker->kernel->process; }
+static Shared forks; /* number of forks that led to this process */
 
-/* Take memory from the kernel's budget. All workers have the same share. Return whether there is enough. */
+PyObject *note_fork(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    shared_add(&forks, 1);
+    Py_RETURN_NONE;
+}
+
+/* Whether a worker was in use during a fork. It is not counted any more; see `count_again`. */
+static int is_stale(const Worker *worker) { return worker->forks != worker->kernel->forks; }
+
+/* Whether a worker that takes more bytes would exceed its share of the limit. All workers have the same share. */
+static int exceeds_share(const Worker *worker, long long more)
+{
+    return (worker->bytes + more) * shared_get(&worker->kernel->worker_count) > worker->kernel->limit;
+}
+
+/* Take memory from the kernel's budget. Return whether there is enough. */
 int take_budget(Worker *worker, size_t bytes)
 {
     Kernel *kernel = worker->kernel;
     long long wanted = (long long)bytes;
-    if (is_stale(worker) || (worker->bytes + wanted) * shared_get(&kernel->worker_count) > kernel->limit)
+    if (is_stale(worker) || exceeds_share(worker, wanted)) {
+        worker->is_refused = 1;
         return 0;
+    }
     if (shared_add(&kernel->budget, -wanted) < wanted) {
         shared_add(&kernel->budget, wanted);
+        worker->is_refused = 1;
         return 0;
     }
     worker->bytes += wanted;
@@ -57,7 +73,7 @@ static void worker_free(Worker *worker)
     xfree(worker);
 }
 
-/* Free the workers in the pool that have not been used since a call, so that others may use their memory. */
+/* Free the workers in the pool that have not been used since a call. */
 void pool_free(Kernel *kernel, uint64_t since)
 {
     for (Worker **link = &kernel->pool, *worker; (worker = *link);) {
@@ -71,17 +87,15 @@ void pool_free(Kernel *kernel, uint64_t since)
     }
 }
 
-/* After a fork, count the workers in the pool again. Those that were in use are lost, except for those of this thread. */
-static void check_process(Kernel *kernel)
+/* In the child of a fork, count the workers in the pool again. Those that were in use are lost. */
+static void count_again(Kernel *kernel)
 {
-    if (kernel->process == process_number())
-        return;
-    kernel->process = process_number();
+    kernel->forks = shared_get(&forks);
     kernel->helping = 0;
     shared_add(&kernel->worker_count, -shared_get(&kernel->worker_count));
     shared_add(&kernel->budget, kernel->limit - shared_get(&kernel->budget));
     for (Worker *worker = kernel->pool; worker; worker = worker->next) {
-        worker->process = kernel->process;
+        worker->forks = kernel->forks;
         shared_add(&kernel->worker_count, 1);
         shared_add(&kernel->budget, -worker->bytes);
     }
@@ -93,9 +107,8 @@ static Worker *worker_new(Kernel *kernel)
     Worker *worker = xcalloc(1, sizeof *worker);
     if (!worker)
         return NULL;
-    check_process(kernel);
     worker->kernel = kernel;
-    worker->process = kernel->process;
+    worker->forks = kernel->forks;
     memcpy(worker->cache.seed, kernel->seed, sizeof kernel->seed);
     for (int byte = 0; byte < 256; byte++)
         worker->follow[byte] = byte == ' ' ? CHUNK_ENDS : LOOK_CLOSER;
@@ -114,19 +127,22 @@ static Worker *worker_new(Kernel *kernel)
 /* Take the worker that was returned last, or create one. Requires the GIL. Return NULL with an exception. */
 Worker *worker_take(Kernel *kernel)
 {
+    if (kernel->forks != shared_get(&forks))
+        count_again(kernel);
     Worker *worker = kernel->pool;
     if (worker)
         kernel->pool = worker->next;
     else if (!(worker = worker_new(kernel)))
         return (Worker *)PyErr_NoMemory();
-    int has_too_much = worker->bytes * shared_get(&kernel->worker_count) > kernel->limit;
-    if (has_too_much || worker->forgotten != kernel->forgotten)
+    worker->last_call = ++kernel->calls;
+    if (UNLIKELY(kernel->calls > CALLS_KEPT && (worker->is_refused || kernel->calls % CALLS_TO_TRIM == 0)))
+        pool_free(kernel, kernel->calls - CALLS_KEPT);
+    if (worker->forgotten != kernel->forgotten || exceeds_share(worker, 0))
         cache_forget(worker);
     worker->forgotten = kernel->forgotten;
-    worker->last_call = ++kernel->calls;
     worker->count = worker->read = 0;
     worker->enough = SIZE_MAX;
-    worker->is_inside = worker->is_composed = worker->helps = 0;
+    worker->is_inside = worker->is_composed = worker->helps = worker->is_refused = 0;
     worker->stop = NULL;
     return worker;
 }
@@ -139,6 +155,8 @@ void worker_return(Worker *worker)
         worker_free(worker);
         return;
     }
+    if (exceeds_share(worker, 0))
+        cache_forget(worker);
     int32_t *ids = worker->ids_capacity > IDS_KEPT ? xrealloc(worker->ids, IDS_KEPT * sizeof *ids) : NULL;
     if (ids) {
         worker->ids = ids;
@@ -146,12 +164,12 @@ void worker_return(Worker *worker)
     }
     worker->next = kernel->pool;
     kernel->pool = worker;
-    if (worker->last_call % CALLS_BETWEEN_TRIMS == 0)
-        pool_free(kernel, kernel->calls - CALLS_BETWEEN_TRIMS);
 }
 
 int grow_ids(Worker *worker, size_t more)
 {
+    if (more > PTRDIFF_MAX / 16 - worker->count)
+        return -1;
     size_t room = 2 * (worker->count + more);
     int32_t *ids = xrealloc(worker->ids, room * sizeof *ids);
     if (!ids)
@@ -366,13 +384,13 @@ PyObject *kernel_spans(Kernel *kernel, PyObject *object)
 
 /* ---- threads that help ------------------------------------------------------------------------------------------- */
 
-enum { MOST_THREADS = 64, MICROSECONDS_BETWEEN_LOOKS = 50000 };
+enum { MICROSECONDS_BETWEEN_CHECKS = 50000 };
 
 typedef struct {
     void (*work)(void *task, size_t thread);
     void *task;
     size_t helpers;
-    long process;
+    long long forks;
     Shared begun, running;    /* `running` includes the thread that is helped */
     PyThread_type_lock ended; /* released by the last thread that ends */
 } Crew;
@@ -389,7 +407,7 @@ static void help(void *argument)
 /* Start helpers, as many as the system allows. Their numbers are 1, 2, ...; the number of the calling thread is 0. */
 static void crew_start(Crew *crew, size_t wanted, void (*work)(void *, size_t), void *task)
 {
-    *crew = (Crew){work, task, 0, process_number(), 0, 1, NULL};
+    *crew = (Crew){work, task, 0, shared_get(&forks), 0, 1, NULL};
     if (!wanted || !(crew->ended = PyThread_allocate_lock()))
         return;
     PyThread_acquire_lock(crew->ended, NOWAIT_LOCK);
@@ -403,14 +421,14 @@ static void crew_start(Crew *crew, size_t wanted, void (*work)(void *, size_t), 
 }
 
 /* Whether the process was forked while the crew was working. The child has only one of the threads. */
-static int is_lost(const Crew *crew) { return crew->helpers && crew->process != process_number(); }
+static int is_lost(const Crew *crew) { return crew->helpers && crew->forks != shared_get(&forks); }
 
 /* Wait without the GIL until all helpers have ended. Check for signals, if there is a worker. */
 static void crew_end(Crew *crew, Worker *worker, Shared *failed)
 {
     int has_ended = !crew->ended || is_lost(crew) || shared_add(&crew->running, -1) == 1;
     while (!has_ended) {
-        has_ended = PyThread_acquire_lock_timed(crew->ended, MICROSECONDS_BETWEEN_LOOKS, 1) == PY_LOCK_ACQUIRED
+        has_ended = PyThread_acquire_lock_timed(crew->ended, MICROSECONDS_BETWEEN_CHECKS, 1) == PY_LOCK_ACQUIRED
                     && !shared_get(&crew->running);
         if (worker && !has_ended && !shared_get(failed) && check_signals(worker))
             shared_add(failed, 1);
@@ -589,7 +607,6 @@ static size_t threads_for(const Batch *batch, PyObject *allowed)
     Py_XDECREF(answer);
     if (PyErr_Occurred())
         return 0;
-    check_process(batch->kernel);
     number -= batch->kernel->helping;
     most = most < MOST_THREADS ? most : MOST_THREADS;
     return number < 1 ? 1 : (size_t)number < most ? (size_t)number : most;
@@ -641,7 +658,8 @@ static int batch_encode(Batch *batch, PyObject *allowed, size_t room)
         encode_rows(batch, 0, 0, batch->count);
     }
     restore_gil(own);
-    batch->kernel->helping -= (long long)batch->crew.helpers;
+    if (!is_stale(own))
+        batch->kernel->helping -= (long long)batch->crew.helpers;
     if (!shared_get(&batch->failed))
         return 0;
     if (!PyErr_Occurred() && batch->error[0]) {
@@ -739,14 +757,16 @@ PyObject *kernel_flat(Kernel *kernel, PyObject *arguments)
 /* Find the texts between offsets. Return whether all of them are inside the data. */
 static int find_texts(Batch *batch, Py_ssize_t first)
 {
+    const uint8_t *offsets = (const uint8_t *)batch->offsets.buf + 8 * first;
     if (batch->offsets.len / 8 <= first + batch->count)
         return 0;
-    const int64_t *bounds = (const int64_t *)batch->offsets.buf + first;
     for (Py_ssize_t i = 0; i < batch->count; i++) {
-        if (bounds[i] < 0 || bounds[i + 1] < bounds[i] || bounds[i + 1] > batch->data.len)
+        int64_t bounds[2];
+        memcpy(bounds, offsets + 8 * i, sizeof bounds); /* they may not be aligned */
+        if (bounds[0] < 0 || bounds[1] < bounds[0] || bounds[1] > batch->data.len)
             return 0;
-        size_t size = (size_t)(bounds[i + 1] - bounds[i]);
-        batch->texts[i] = (Text){NULL, (const uint8_t *)batch->data.buf + bounds[i], size};
+        size_t size = (size_t)(bounds[1] - bounds[0]);
+        batch->texts[i] = (Text){NULL, (const uint8_t *)batch->data.buf + bounds[0], size};
         batch->size += size;
     }
     return 1;
@@ -988,6 +1008,10 @@ static int put_arrays(Columns *columns, PyObject *dict)
         PyObject *array = new_array(columns, size, zeros, &columns->arrays[i]);
         int failed = !array || PyDict_SetItem(dict, PyTuple_GetItem(columns->names, (Py_ssize_t)i), array);
         Py_XDECREF(array);
+        if (!failed && PyDict_Size(dict) != (Py_ssize_t)i + 1) {
+            PyErr_SetString(PyExc_ValueError, "two columns have the same name");
+            failed = 1;
+        }
         if (failed)
             return -1;
     }

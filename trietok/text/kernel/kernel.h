@@ -128,9 +128,10 @@ enum {
     NO_ID = -1
 };
 
-/* The result of encoding something. UNSURE: Python must encode it. WHOLE_TEXT: Python must encode the whole text.
-   TERM_FOUND: a term reaches beyond the chunk, up to `Chunk.stop`. TOKEN_IN_PART, TOKEN_IN_CHUNK: there may be an added
-   token, so Python must encode the part of the chunk around it, or the whole chunk. */
+/* The result of encoding something, from good to bad: code compares them. UNSURE: Python must encode it. WHOLE_TEXT:
+   Python must encode the whole text. TERM_FOUND: a term reaches beyond the chunk, up to `Chunk.stop`. TOKEN_IN_PART,
+   TOKEN_IN_CHUNK: there may be an added token, so Python must encode the part of the chunk around it, or the whole
+   chunk. */
 typedef enum { OK, FAILED, UNSURE, WHOLE_TEXT, TERM_FOUND, TOKEN_IN_PART, TOKEN_IN_CHUNK } Status;
 
 /* Errors of functions that fill a vocabulary or a tree. */
@@ -298,6 +299,8 @@ typedef struct {
     int is_full; /* nothing more is added until the next checkpoint, which clears the cache */
 } Cache;
 
+_Static_assert(sizeof(Entry) == 32, "the longest entry must fit into the first segment");
+
 /* The last byte of `high` holds the kind and the length plus one. For a long key it holds IS_LONG; then `low` is a
    hash, and another byte of `high` holds the length. */
 enum { KIND_SHIFT = 61, LENGTH_SHIFT = 56, LONG_LENGTH_SHIFT = 48, IS_LONG = 31 };
@@ -462,7 +465,7 @@ typedef struct {
     long long helping;   /* number of threads that are helping now */
     uint64_t calls;      /* number of times that a worker was taken */
     unsigned forgotten;  /* number of calls of `forget` */
-    long process;        /* the process that created the workers; see `check_process` */
+    long long forks;     /* number of forks when the workers were counted; see `count_again` */
 } Kernel;
 
 /* What a thread needs to encode, and what it learns. */
@@ -471,9 +474,10 @@ struct Worker {
     Worker *next; /* in the pool */
     uint64_t last_call;
     unsigned forgotten;
-    long process;
+    long long forks;
     /* what it has learnt */
     long long bytes, char_bytes; /* taken from the kernel's budget; and the part of them for characters */
+    int is_refused;              /* whether its share or the budget was too small */
     Cache cache;
     Char *pages[PAGES];
     uint8_t *outputs; /* of code points with long outputs */
@@ -489,12 +493,12 @@ struct Worker {
     Shared *stop;     /* tells the threads of a batch to stop */
     size_t read;      /* bytes since the last check for signals */
     /* the current text */
-    const uint8_t *text_end; /* the end of the whole text, even while a part of it is encoded */
-    const uint8_t *checked;  /* the place of the last check for signals */
+    const uint8_t *text_end;    /* the end of the whole text, even while a part of it is encoded */
+    const uint8_t *checked;     /* the place of the last check for signals */
     size_t walked, most_walked; /* steps of walks; after too many, Python encodes the text, in linear time */
-    int is_composed; /* whether a composed form is encoded */
-    int is_inside;   /* whether a part between terms or added tokens is encoded */
-    size_t enough;   /* number of ids after which the rest of the text does not matter */
+    int is_composed;            /* whether a composed form is encoded */
+    int is_inside;              /* whether a part between terms or added tokens is encoded */
+    size_t enough;              /* number of ids after which the rest of the text does not matter */
     /* buffers */
     int32_t *ids;
     size_t count, ids_capacity;
@@ -643,6 +647,7 @@ int may_go_on(Worker *worker, const uint8_t *start, const uint8_t *stop);
 
 /* ---- batches, and what Python gets: see columns.c ---------------------------------------------------------------- */
 
+PyObject *note_fork(PyObject *module, PyObject *ignored);
 PyObject *kernel_ids(Kernel *kernel, PyObject *const *arguments, Py_ssize_t count);
 PyObject *kernel_spans(Kernel *kernel, PyObject *text);
 PyObject *kernel_columns(Kernel *kernel, PyObject *const *arguments, Py_ssize_t count);

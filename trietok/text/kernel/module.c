@@ -408,6 +408,8 @@ static PyObject *count_alive(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ig
 #endif
 
 static PyMethodDef module_functions[] = {
+    {"note_fork", note_fork, METH_NOARGS,
+        "note_fork()\n--\n\nMust be called in each child of a fork, before anything else."},
 #ifdef TRIETOK_FAILING_ALLOCATOR
     {"fail_allocation", fail_allocation, METH_O, "Let an allocation fail once, after so many; -1 for none."},
     {"count_alive", count_alive, METH_NOARGS, "How many allocations have not been given back."},

@@ -116,11 +116,17 @@ static const Char NO_ROOM = {HAND_OVER, 0, 0, IS_KEY, {0}}, NOT_KNOWN = {UNASKED
 /* Take memory for characters, at most half of the worker's share. */
 static int take_char_budget(Worker *worker, size_t bytes)
 {
-    long long share = worker->kernel->limit / shared_get(&worker->kernel->worker_count);
-    if (worker->char_bytes + (long long)bytes > share / 2 || !take_budget(worker, bytes))
+    long long workers = shared_get(&worker->kernel->worker_count);
+    if ((worker->char_bytes + (long long)bytes) * 2 * workers > worker->kernel->limit || !take_budget(worker, bytes))
         return 0;
     worker->char_bytes += (long long)bytes;
     return 1;
+}
+
+static void return_char_budget(Worker *worker, size_t bytes)
+{
+    return_budget(worker, bytes);
+    worker->char_bytes -= (long long)bytes;
 }
 
 /* Store the output of a code point. Return 1; 0 if the budget is used up; -1 without memory. */
@@ -135,8 +141,10 @@ static int keep_output(Worker *worker, Char *made, const uint8_t *bytes)
         if (!take_char_budget(worker, room - worker->outputs_capacity))
             return 0;
         uint8_t *outputs = xrealloc(worker->outputs, room);
-        if (!outputs)
+        if (!outputs) {
+            return_char_budget(worker, room - worker->outputs_capacity);
             return -1;
+        }
         worker->outputs = outputs;
         worker->outputs_capacity = room;
     }
@@ -182,8 +190,10 @@ static Char keep_char(Worker *worker, uint32_t code_point, Char made, const uint
         if (!take_char_budget(worker, PAGE * sizeof **page))
             return NO_ROOM;
         *page = xcalloc(PAGE, sizeof **page);
-        if (!*page)
+        if (!*page) {
+            return_char_budget(worker, PAGE * sizeof **page);
             return NOT_KNOWN;
+        }
     }
     Char *known = &(*page)[code_point % PAGE];
     if (known->kind != UNASKED)
@@ -215,6 +225,10 @@ static Char keep_answer(Worker *worker, uint32_t code_point, PyObject *answer)
     int kind, combining_class, flags;
     const char *output;
     Py_ssize_t length;
+    if (!PyTuple_Check(answer)) {
+        PyErr_SetString(PyExc_TypeError, "the answer about a character is not a tuple");
+        return NOT_KNOWN;
+    }
     if (!PyArg_ParseTuple(answer, "iiiy#", &kind, &combining_class, &flags, &output, &length))
         return NOT_KNOWN;
     if (kind <= UNASKED || kind >= KINDS || combining_class < 0 || combining_class > 255 || flags < 0 || flags >= FLAGS
@@ -698,6 +712,7 @@ static Status hand_over(Worker *worker, Chunk *chunk, int has_key)
         stop = part_end(worker, from, chunk->text_end, &has_key);
         if (!stop)
             return FAILED;
+        has_key |= stop == from; /* always make progress */
     }
     if (has_key) {
         from = chunk->start;
