@@ -138,6 +138,9 @@ class FlatIds(NamedTuple):
         return package.arange(len(self.ids), dtype=package.int32) - repeat(starts, ends - starts)
 
 
+MOST_IDS = (1 << 31) - 1
+
+
 def flat_ids(
     lengths: array.array[int],
     ids: bytes | bytearray,
@@ -152,13 +155,13 @@ def flat_ids(
         MissingDependencyError: the package is not installed.
     """
     numpy = _package(TensorType.NUMPY)
-    total, most = len(ids) // 4, numpy.iinfo(numpy.int32).max
-    if total > most:
+    total = len(ids) // 4
+    if total > MOST_IDS:
         raise InputError(
-            f"the texts have {total:,} ids, and int32 counts {most:,}; give fewer texts at once"
+            f"the texts have {total:,} ids, and int32 counts {MOST_IDS:,}; give fewer texts at once"
         )
     offsets = numpy.zeros(len(lengths) + 1, dtype=numpy.int32)
-    numpy.cumsum(lengths, out=offsets[1:])
+    numpy.frombuffer(lengths, dtype=numpy.int32).cumsum(out=offsets[1:])
     writable = ids if isinstance(ids, bytearray) else bytearray(ids)
     arrays = [numpy.frombuffer(writable, dtype=numpy.int32), offsets]
     if type_ids is not None:

@@ -35,7 +35,6 @@ class Kernel:
         terms: tuple[Terms, ...],
         questions: Questions,
         folds: bytes,
-        alone: tuple[int, int],
         limit: int,
         seed: bytes,
         /,

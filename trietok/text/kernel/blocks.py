@@ -11,7 +11,12 @@ import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+from trietok.text.cache import cached_property
+
 BLOCK_SIZE = 256  # code points
+# The first and the last block of which all characters are Chinese, assigned, and the same in every
+# form.
+FIRST_CHINESE, LAST_CHINESE = 0x4E00, 0x9E00
 # Of texts in 190 languages fewer are asked: few of a block, which takes as long as 10 to 100 alone.
 ASKED_ALONE = 2_000
 _FROM_0_ON, _ONES = (
@@ -70,6 +75,8 @@ class CharacterBlocks:
             feeds between; nothing where those that are kept become themselves.
         """
         first = code_point - code_point % BLOCK_SIZE
+        if FIRST_CHINESE <= first <= LAST_CHINESE and self._chinese:
+            return first, self._chinese, b""
         self._left_alone -= 1
         if self._left_alone >= 0 or not first or first in self._asked:
             return self._classify(code_point)
@@ -82,6 +89,17 @@ class CharacterBlocks:
             kind, _, flags, _ = self._classify(first)  # all of Hangul is of one sort
             return first, bytes((kind | flags << FLAGS_SHIFT,)) * BLOCK_SIZE, forms.encode()
         return first, *self._tell(chars, chars if forms is chars else forms.split("\n"))
+
+    @cached_property
+    def _chinese(self) -> bytes:
+        """What to tell of a block of Chinese characters, all of which have the same sort; nothing
+        if one of them is a key.
+        """
+        if any(FIRST_CHINESE <= ord(key) < LAST_CHINESE + BLOCK_SIZE for key in self._keys):
+            return b""
+        char = chr(FIRST_CHINESE)
+        value = self._value(("Lo", 0, _ITSELF), char, char)
+        return bytes((value,)) * BLOCK_SIZE if value else b""
 
     def _forms(self, chars: str) -> str:
         """What becomes of each character without a look at marks, with line feeds between; the same

@@ -37,7 +37,6 @@ IS_KEY, IS_BOUNDARY, MAY_COMPOSE, IS_PLAIN, MAY_PASS = 1, 2, 4, 8, 16
 # kind, combining class, flags, UTF-8 of what it becomes in a word
 CharacterAnswer = tuple[int, int, int, bytes]
 _HANDED_OVER: CharacterAnswer = (HAND_OVER, 0, 0, b"")
-COMMON_CHINESE = (0x4E00, 0x9FEF)  # all assigned, and the same in every form
 
 
 @functools.cache
@@ -178,15 +177,6 @@ class Classifier(ABC):
         None where not.
         """
         return None
-
-    def alone(self) -> tuple[int, int]:
-        """The first and the last of code points that are set between spaces and become themselves;
-        (1, 0) for none.
-        """
-        first, last = COMMON_CHINESE
-        kind, _, flags, _ = self.classify(first)
-        has_keys = any(first <= ord(key) <= last for key in self.keys)
-        return (1, 0) if has_keys or kind != ALONE or not flags & IS_BOUNDARY else COMMON_CHINESE
 
 
 def _is_key(keys: frozenset[str], *forms: str) -> bool:

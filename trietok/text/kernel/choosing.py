@@ -184,7 +184,6 @@ def new_kernel(pipeline: Pipeline) -> _kernel.Kernel | None:
         tuple([forms.tree for forms in terms.forms]),
         Questions(pipeline, terms, classifier),
         bytes(ord(terms.fold(chr(code)) or DELETED_FOLD) for code in range(0x80)),
-        classifier.alone(),
         min(share_of(pipeline.limit), MOST_LIMIT),
         os.urandom(16),
     )

@@ -121,9 +121,7 @@ enum {
     LEAST_LIMIT = 1 << 18,      /* for the caches of a kernel */
     LONG_TEXT = 1 << 16,        /* longer texts are encoded without the GIL */
     CHECKPOINT_BYTES = 1 << 20, /* between two checks for signals */
-    FIRST_CHINESE = 0x4e00,
-    LAST_CHINESE = 0x9fef,  /* a vocabulary has a table for these */
-    MOST_VOCABULARIES = 32, /* of added tokens; with more, Python finds them */
+    MOST_VOCABULARIES = 32,     /* of added tokens; with more, Python finds them */
     MOST_TREES = 32,
     NO_ID = -1
 };
@@ -237,10 +235,9 @@ typedef struct {
     Piece *pieces;               /* a hash table */
     uint64_t mask;               /* number of slots, a power of two, minus one */
     uint64_t *marks, marks_mask; /* one bit for each hash; if it is 0, there is no such piece */
-    uint8_t *by_4;  /* by the first four bytes: bit n (4 to 7) is set if there may be a piece of n bytes, bit 0 if there
-                       may be a longer one */
-    uint32_t *by_8; /* by the first eight bytes: the same for pieces of 8 bytes and more */
-    uint64_t by_mask;
+    uint32_t
+        *lengths; /* by the first four bytes: bit n is set if there may be a piece of n bytes, bit 31 for longer ones */
+    uint64_t lengths_mask;
     uint32_t short_lengths; /* bits 2 and 3: whether there are pieces of 2 and 3 bytes */
     Piece *added;           /* while the vocabulary is filled: the pieces in order */
     size_t count;
@@ -253,12 +250,11 @@ typedef struct {
     uint64_t longest_word;   /* in code points; longer words are unknown */
     uint8_t is_first[256];   /* whether some piece of AT_START begins with this byte */
     int32_t of_byte[2][128]; /* ids of pieces of one byte */
-    int32_t *of_chinese;     /* ids of one-character words from FIRST_CHINESE to LAST_CHINESE; NULL for added tokens */
 } Vocabulary;
 
 int vocabulary_begin(Vocabulary *vocabulary, size_t entries);
 int vocabulary_add(Vocabulary *vocabulary, int place, const uint8_t *bytes, size_t length, int32_t id);
-int vocabulary_finish(Vocabulary *vocabulary, int has_words);
+int vocabulary_finish(Vocabulary *vocabulary);
 void vocabulary_free(Vocabulary *vocabulary);
 int32_t longest_piece(const Vocabulary *vocabulary, int place, const uint8_t *rest, size_t left, size_t *length);
 size_t ids_of_word(const Vocabulary *vocabulary, const uint8_t *word, size_t size, size_t code_points, int32_t *ids);
@@ -452,8 +448,6 @@ typedef struct {
     uint64_t *edges, edges_mask;             /* of all trees; see `has_no_edge` */
     uint8_t folds[128];                      /* the folded form of each ASCII character */
     uint8_t is_in_head[256], ends_head[256]; /* of all trees */
-    uint32_t alone_first, alone_last;        /* code points that are ALONE, IS_BOUNDARY, and unchanged */
-    uint32_t chinese_count;                  /* the number of these for which the vocabulary has a table */
     PyObject **ints;                         /* Python's ints by number, created on first use */
     uint64_t seed[2];
     Worker *pool;

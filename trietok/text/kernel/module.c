@@ -117,7 +117,7 @@ static int fill_vocabulary(Vocabulary *vocabulary, PyObject *arguments)
     for (int i = 0; i < 2; i++, at = 0)
         while (!result && PyDict_Next(both[i], &at, &entry, &number))
             result = add_entry(vocabulary, entry, number, prefix, (size_t)prefix_size);
-    return result ? result : vocabulary_finish(vocabulary, prefix != NULL);
+    return result ? result : vocabulary_finish(vocabulary);
 }
 
 static PyObject *Vocabulary_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords))
@@ -181,7 +181,7 @@ static PyType_Slot terms_slots[] = {
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
 PyDoc_STRVAR(kernel_doc,
-    "Kernel(vocabulary, patterns, terms, questions, folds, alone, limit, seed, /)\n--\n\n"
+    "Kernel(vocabulary, patterns, terms, questions, folds, limit, seed, /)\n--\n\n"
     "Encodes texts.\n\n"
     "Args:\n"
     "    vocabulary: a `Vocabulary`.\n"
@@ -189,7 +189,6 @@ PyDoc_STRVAR(kernel_doc,
     "    terms: a tuple of at most 32 `Terms`, with the added tokens of several words.\n"
     "    questions: a `Questions`.\n"
     "    folds: the result of `questions.fold` for each ASCII character, one byte; 255 for nothing.\n"
-    "    alone: the first and the last of the code points that are words of their own and do not change.\n"
     "    limit: maximum size of all caches, from 256 KiB to 4 GiB.\n"
     "    seed: 16 random bytes.");
 
@@ -282,14 +281,13 @@ static int fill_kernel(Kernel *kernel, const State *state, PyObject *arguments)
     PyObject *vocabulary, *patterns, *terms, *questions;
     const char *seed, *folds;
     Py_ssize_t seed_size, folds_size, limit;
-    if (!PyArg_ParseTuple(arguments, "O!OO!Oy#(II)ny#", state->types[VOCABULARY], &vocabulary, &patterns, &PyTuple_Type,
-            &terms, &questions, &folds, &folds_size, &kernel->alone_first, &kernel->alone_last, &limit, &seed,
-            &seed_size))
+    if (!PyArg_ParseTuple(arguments, "O!OO!Oy#ny#", state->types[VOCABULARY], &vocabulary, &patterns, &PyTuple_Type,
+            &terms, &questions, &folds, &folds_size, &limit, &seed, &seed_size))
         return -1;
     if (seed_size != sizeof kernel->seed || folds_size != sizeof kernel->folds || limit < LEAST_LIMIT
-        || (size_t)limit > UINT32_MAX || !((VocabularyObject *)vocabulary)->all.of_chinese) {
-        PyErr_SetString(PyExc_ValueError,
-            "a kernel needs a vocabulary with a prefix, 16 bytes of seed, 128 folds, and a limit from 256 KiB to 4 GiB");
+        || (size_t)limit > UINT32_MAX) {
+        PyErr_SetString(
+            PyExc_ValueError, "a kernel needs 16 bytes of seed, 128 folds, and a limit from 256 KiB to 4 GiB");
         return -1;
     }
     kernel->vocabulary_object = Py_NewRef(vocabulary);
@@ -301,9 +299,6 @@ static int fill_kernel(Kernel *kernel, const State *state, PyObject *arguments)
     kernel->seed[1] |= 1; /* a factor of hashes, which must not be 0 */
     kernel->limit = limit;
     shared_add(&kernel->budget, limit);
-    if (kernel->alone_first >= FIRST_CHINESE && kernel->alone_first <= kernel->alone_last
-        && kernel->alone_last <= LAST_CHINESE)
-        kernel->chinese_count = kernel->alone_last - kernel->alone_first + 1;
     kernel->ints = xcalloc(INTS_KEPT, sizeof *kernel->ints);
     if (!kernel->ints)
         return PyErr_NoMemory(), -1;

@@ -276,12 +276,7 @@ static int keep_block(Worker *worker, PyObject *answer)
    NOT_KNOWN for an error. */
 static Char ask_about(Worker *worker, uint32_t code_point)
 {
-    uint8_t bytes[LONGEST_OUTPUT + READ_AT_ONCE] = {0};
     Char known = NOT_KNOWN;
-    if (code_point >= worker->kernel->alone_first && code_point <= worker->kernel->alone_last) {
-        Char made = {ALONE, 0, (uint8_t)put_code_point(bytes, code_point), IS_BOUNDARY, {0}};
-        return keep_char(worker, code_point, made, bytes);
-    }
     if (python_enter(worker))
         return NOT_KNOWN;
     for (int i = 0; i < 2 && known.kind == UNASKED && !PyErr_Occurred(); i++) {
@@ -524,27 +519,6 @@ static inline void set_boundary(Worker *worker, Chunk *chunk, const uint8_t *at)
     chunk->combining_class = 0;
 }
 
-/* The index of a Chinese character in the vocabulary's table; at least `chinese_count` for other characters. */
-static inline uint32_t chinese_at(const Kernel *kernel, const uint8_t *at)
-{
-    const uint8_t *next;
-    return (*at & 0xf0) == 0xe0 ? code_point_at(at, &next) - kernel->alone_first : UINT32_MAX;
-}
-
-/* Append the ids of a run of Chinese characters. Each one is a word and a boundary. */
-static inline Status pass_chinese(Worker *worker, Chunk *chunk)
-{
-    const Kernel *kernel = worker->kernel;
-    const int32_t *ids = kernel->vocabulary->of_chinese + (kernel->alone_first - FIRST_CHINESE);
-    for (uint32_t place; (place = chinese_at(kernel, chunk->at)) < kernel->chinese_count; chunk->at += 3) {
-        if (reserve_ids(worker, 1))
-            return FAILED;
-        worker->ids[worker->count++] = ids[place];
-    }
-    set_boundary(worker, chunk, chunk->at);
-    return checkpoint(worker, chunk->at) ? FAILED : OK;
-}
-
 /* ---- what goes to Python ----------------------------------------------------------------------------------------- */
 
 static Status read_chunk(Worker *worker, Chunk *chunk);
@@ -763,6 +737,20 @@ static inline void note_before(Chunk *chunk, Char known, const uint8_t *next)
     chunk->combining_class = known.combining_class;
 }
 
+/* Append the ids of a run of characters that are words and boundaries, such as Chinese ones. Return its end, or NULL
+   without memory. */
+static const uint8_t *put_alone(Worker *worker, const uint8_t *at)
+{
+    for (const uint8_t *next;; at = next) {
+        Char known = known_char(worker, code_point_at(at, &next));
+        if (known.kind != ALONE || known.flags != IS_BOUNDARY)
+            return at;
+        if (reserve_ids(worker, 1))
+            return NULL;
+        worker->ids[worker->count++] = known.id;
+    }
+}
+
 /* Read a character whose output is certain. */
 static inline Status read_certain(Worker *worker, Chunk *chunk, Char known, const uint8_t *next)
 {
@@ -780,6 +768,8 @@ static inline Status read_certain(Worker *worker, Chunk *chunk, Char known, cons
             worker->ids[worker->count++] = known.id;
             note_before(chunk, known, next);
         }
+        if (known.kind == ALONE && known.flags == IS_BOUNDARY && !(next = put_alone(worker, next)))
+            return FAILED;
         if (known.kind == SPACE || known.flags & IS_BOUNDARY)
             set_boundary(worker, chunk, next);
         chunk->has_spaces |= known.kind == SPACE;
@@ -808,15 +798,10 @@ static Status read_character(Worker *worker, Chunk *chunk)
 /* Encode a chunk from the current position to the space that ends it. */
 static Status read_chunk(Worker *worker, Chunk *chunk)
 {
-    const Kernel *kernel = worker->kernel;
     for (;;) {
-        int is_chinese = chinese_at(kernel, chunk->at) < kernel->chinese_count;
-        if (!is_chinese)
-            pass_simple(worker, chunk);
+        pass_simple(worker, chunk);
         int is_end = *chunk->at == ' ';
-        Status status = is_end || is_chinese ? end_word(worker, chunk) : read_character(worker, chunk);
-        if (is_chinese && status == OK)
-            status = pass_chinese(worker, chunk);
+        Status status = is_end ? end_word(worker, chunk) : read_character(worker, chunk);
         if (status >= TOKEN_IN_PART) {
             status = worker->is_composed ? UNSURE : hand_over(worker, chunk, status == TOKEN_IN_CHUNK);
             is_end = 0;

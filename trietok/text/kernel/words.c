@@ -1,8 +1,8 @@
 /* A word -> its ids. `cache_get` (in kernel.h) looks up a word in the cache. If it is not there, `ids_of_word` finds
    the longest vocabulary token at the start of the word, then at the start of the rest, and so on (WordPiece).
 
-   The vocabulary is a hash table. Tokens of at most 11 bytes are compared as two numbers. The first four and the
-   first eight bytes of the rest tell which token lengths are possible; these lengths are tried, longest first. So
+   The vocabulary is a hash table. Tokens of at most 11 bytes are compared as two numbers. The first four bytes
+   of the rest tell which token lengths are possible; these lengths are tried, longest first. So
    each piece costs one step for each possible length, independent of the length of the word. After it is filled, the
    vocabulary never changes.
 
@@ -53,7 +53,7 @@ enum {
     LONGEST_INLINE = 11, /* in bytes */
     PIECE_TAG = 24,      /* the last byte of `Piece.high` */
     MOST_LONG = 1 << PIECE_TAG,
-    FIRST_LONG = 31 /* longer tokens share one bit of `by_8` */
+    FIRST_LONG = 31 /* longer tokens share one bit of `Vocabulary.lengths` */
 };
 
 /* The key of a token without its id. The bytes must be padded, except for a long token. */
@@ -78,16 +78,11 @@ static inline uint64_t *mark_of(const Vocabulary *vocabulary, uint64_t hash)
     return &vocabulary->marks[hash >> 32 & vocabulary->marks_mask];
 }
 
-static inline uint8_t *lengths_by_4(const Vocabulary *vocabulary, int place, const uint8_t *bytes)
+/* The lengths of pieces that begin with four bytes. */
+static inline uint32_t *lengths_of(const Vocabulary *vocabulary, int place, const uint8_t *bytes)
 {
     uint64_t first = (uint64_t)place << 32 | read_bytes(bytes, 4);
-    return &vocabulary->by_4[(first * FACTOR) >> 32 & vocabulary->by_mask];
-}
-
-static inline uint32_t *lengths_by_8(const Vocabulary *vocabulary, int place, const uint8_t *bytes)
-{
-    uint64_t first = read_bytes(bytes, 8) ^ vocabulary->seed[0];
-    return &vocabulary->by_8[(mix(first, OTHER_FACTOR + (uint64_t)place) & vocabulary->by_mask) >> 1];
+    return &vocabulary->lengths[(first * FACTOR) >> 32 & vocabulary->lengths_mask];
 }
 
 /* Whether a piece with the right first number has these bytes. */
@@ -137,10 +132,7 @@ int32_t longest_piece(const Vocabulary *vocabulary, int place, const uint8_t *re
 {
     uint32_t lengths = vocabulary->short_lengths;
     if (left >= 4)
-        lengths |= *lengths_by_4(vocabulary, place, rest);
-    if (lengths & 1 && left >= 8)
-        lengths |= *lengths_by_8(vocabulary, place, rest);
-    lengths &= ~1u;
+        lengths |= *lengths_of(vocabulary, place, rest);
     if (UNLIKELY(lengths >> FIRST_LONG)) {
         int32_t id = longest_long_piece(vocabulary, place, rest, left, length);
         if (id != NO_ID)
@@ -184,14 +176,13 @@ size_t ids_of_word(const Vocabulary *vocabulary, const uint8_t *word, size_t siz
 /* Prepare for this number of tokens, each of which may be added twice. */
 int vocabulary_begin(Vocabulary *vocabulary, size_t entries)
 {
-    size_t by = power_of_two(entries, 256), marks = power_of_two(entries / 4, 64); /* 16 bits for each token */
+    size_t lengths = power_of_two(entries, 256), marks = power_of_two(entries / 4, 64); /* 16 bits for each token */
     vocabulary->added = xrealloc(NULL, (2 * entries + 1) * sizeof *vocabulary->added);
     vocabulary->marks = xcalloc(marks, sizeof *vocabulary->marks);
-    vocabulary->by_4 = xcalloc(by, sizeof *vocabulary->by_4);
-    vocabulary->by_8 = xcalloc(by / 2, sizeof *vocabulary->by_8);
-    vocabulary->by_mask = by - 1;
+    vocabulary->lengths = xcalloc(lengths, sizeof *vocabulary->lengths);
+    vocabulary->lengths_mask = lengths - 1;
     vocabulary->marks_mask = marks - 1;
-    return vocabulary->added && vocabulary->marks && vocabulary->by_4 && vocabulary->by_8 ? 0 : NO_MEMORY;
+    return vocabulary->added && vocabulary->marks && vocabulary->lengths ? 0 : NO_MEMORY;
 }
 
 static int note_long_length(Vocabulary *vocabulary, size_t length)
@@ -238,8 +229,7 @@ int vocabulary_add(Vocabulary *vocabulary, int place, const uint8_t *bytes, size
     vocabulary->is_first[*bytes] |= place == AT_START;
     int result = length >= FIRST_LONG ? note_long_length(vocabulary, length) : 0;
     if (!result && length > LONGEST_INLINE) {
-        *lengths_by_4(vocabulary, place, bytes) |= 1;
-        *lengths_by_8(vocabulary, place, bytes) |= (uint32_t)1 << (length < FIRST_LONG ? length : FIRST_LONG);
+        *lengths_of(vocabulary, place, bytes) |= (uint32_t)1 << (length < FIRST_LONG ? length : FIRST_LONG);
         piece.high |= (uint32_t)(vocabulary->longs_size / READ_AT_ONCE);
         result = keep_long(vocabulary, bytes, length);
     }
@@ -262,34 +252,14 @@ static void place_piece(Vocabulary *vocabulary, const Piece *piece)
     *mark_of(vocabulary, hash) |= (uint64_t)1 << (hash >> 58);
     if (length < 4)
         vocabulary->short_lengths |= (uint32_t)1 << length & ~2u; /* tokens of one byte have a table */
-    else if (length < 8)
-        *lengths_by_4(vocabulary, place, bytes) |= (uint8_t)(1 << length);
-    else if (length <= LONGEST_INLINE) {
-        *lengths_by_4(vocabulary, place, bytes) |= 1;
-        *lengths_by_8(vocabulary, place, bytes) |= (uint32_t)1 << length;
-    }
-}
-
-/* Create the tables of one-byte tokens and Chinese characters. */
-static int fill_tables(Vocabulary *vocabulary, int has_words)
-{
-    uint8_t bytes[READ_AT_ONCE] = {0};
-    for (int place = AT_START; place <= INSIDE; place++)
-        for (*bytes = 0; *bytes < 0x80; ++*bytes)
-            vocabulary->of_byte[place][*bytes] = id_of_piece(vocabulary, place, bytes, 1);
-    if (!has_words)
-        return 0;
-    vocabulary->of_chinese = xrealloc(NULL, (LAST_CHINESE - FIRST_CHINESE + 1) * sizeof *vocabulary->of_chinese);
-    for (uint32_t code = FIRST_CHINESE; vocabulary->of_chinese && code <= LAST_CHINESE; code++) {
-        size_t length = put_code_point(bytes, code);
-        ids_of_word(vocabulary, bytes, length, 1, &vocabulary->of_chinese[code - FIRST_CHINESE]);
-    }
-    return vocabulary->of_chinese ? 0 : NO_MEMORY;
+    else if (length <= LONGEST_INLINE)
+        *lengths_of(vocabulary, place, bytes) |= (uint32_t)1 << length;
 }
 
 /* Insert all tokens into the hash table. */
-int vocabulary_finish(Vocabulary *vocabulary, int has_words)
+int vocabulary_finish(Vocabulary *vocabulary)
 {
+    uint8_t byte[READ_AT_ONCE] = {0};
     size_t slots = power_of_two(vocabulary->count + vocabulary->count / 2, 256);
     vocabulary->pieces = xcalloc(slots, sizeof *vocabulary->pieces);
     vocabulary->mask = slots - 1;
@@ -299,13 +269,16 @@ int vocabulary_finish(Vocabulary *vocabulary, int has_words)
         place_piece(vocabulary, &vocabulary->added[i]);
     xfree(vocabulary->added);
     vocabulary->added = NULL;
-    return fill_tables(vocabulary, has_words);
+    for (int place = AT_START; place <= INSIDE; place++)
+        for (*byte = 0; *byte < 0x80; ++*byte)
+            vocabulary->of_byte[place][*byte] = id_of_piece(vocabulary, place, byte, 1);
+    return 0;
 }
 
 void vocabulary_free(Vocabulary *vocabulary)
 {
-    void *const all[] = {vocabulary->pieces, vocabulary->marks, vocabulary->by_4, vocabulary->by_8, vocabulary->added,
-        vocabulary->longs, vocabulary->of_chinese};
+    void *const all[] = {
+        vocabulary->pieces, vocabulary->marks, vocabulary->lengths, vocabulary->added, vocabulary->longs};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         xfree(all[i]);
 }
