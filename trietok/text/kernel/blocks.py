@@ -98,7 +98,7 @@ class CharacterBlocks:
         if any(FIRST_CHINESE <= ord(key) < LAST_CHINESE + BLOCK_SIZE for key in self._keys):
             return b""
         char = chr(FIRST_CHINESE)
-        value = self._value(("Lo", 0, _ITSELF), char, char)
+        value = self._value(("Chinese", 0, _ITSELF), char, char)
         return bytes((value,)) * BLOCK_SIZE if value else b""
 
     def _forms(self, chars: str) -> str:

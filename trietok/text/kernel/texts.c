@@ -277,18 +277,22 @@ static int keep_block(Worker *worker, PyObject *answer)
 static Char ask_about(Worker *worker, uint32_t code_point)
 {
     Char known = NOT_KNOWN;
+    int failed = 0;
     if (python_enter(worker))
         return NOT_KNOWN;
-    for (int i = 0; i < 2 && known.kind == UNASKED && !PyErr_Occurred(); i++) {
+    for (int i = 0; i < 2 && !failed && known.kind == UNASKED; i++) {
         PyObject *answer = PyObject_CallFunction(worker->kernel->questions[CLASSIFY], "I", (unsigned int)code_point);
-        if (answer && PyTuple_Check(answer) && PyTuple_Size(answer) == 3)
-            known = keep_block(worker, answer) ? NOT_KNOWN : known_char(worker, code_point);
-        else if (answer)
-            known = keep_answer(worker, code_point, answer);
+        int is_block = answer && PyTuple_Check(answer) && PyTuple_Size(answer) == 3;
+        if (is_block)
+            failed = keep_block(worker, answer);
+        known = !answer || failed ? NOT_KNOWN
+                : is_block        ? known_char(worker, code_point)
+                                  : keep_answer(worker, code_point, answer);
+        failed |= !answer || (!is_block && known.kind == UNASKED);
         Py_XDECREF(answer);
     }
     python_leave(worker);
-    return known;
+    return known.kind == UNASKED && !failed ? NO_ROOM : known;
 }
 
 /* What the code point at `at` becomes. Return NOT_KNOWN for an error. */
