@@ -304,10 +304,15 @@ class Pipeline:
             if content is not None or not self._cuts_normalized:
                 yield text, start, end, None if content is None else encoder[content]
                 continue
-            stretch = self._normalized(text[start:end], watch)
-            cut: Any = added.normalized_parts  # type: ignore[attr-defined]  # of the fast profile
-            for first, last, content in self._cut("normalized-added-tokens", stretch, cut, watch):
-                yield stretch, first, last, None if content is None else encoder[content]
+            yield from self._parts_of_normalized(self._normalized(text[start:end], watch), watch)
+
+    def _parts_of_normalized(
+        self, text: AnyText, watch: Watch = UNWATCHED
+    ) -> Iterator[tuple[AnyText, int, int, int | None]]:
+        """Cut a normalized text as `parts` does, in the fast profile."""
+        cut: Any = self.added.normalized_parts  # type: ignore[attr-defined]
+        for start, end, content in self._cut("normalized-added-tokens", text, cut, watch):
+            yield text, start, end, None if content is None else self.added.encoder[content]
 
     def _cut(
         self,
@@ -423,11 +428,12 @@ class Pipeline:
     def ids_in_python(self, text: str) -> list[int]:
         """`ids` without the kernel."""
         require_text(text)
-        whole = self._without_added(text) if self.caches else None
-        if whole is not None:
-            return [*self._ids_of_part(whole)]
+        before, has_added = self._before_chunks(text) if self.caches else (None, True)
+        if before is not None and not has_added:
+            return [*self._ids_of_part(before)]
         ids: list[int] = []
-        for part, start, end, token_id in self.parts(text):
+        parts = self.parts(text) if before is None else self._parts_of_normalized(before)
+        for part, start, end, token_id in parts:
             if token_id is not None:
                 ids.append(token_id)
             else:
@@ -440,18 +446,28 @@ class Pipeline:
             return self._ids_of_chunk(part)
         return chain.from_iterable(map(self._chunks.__getitem__, self._chunks_of(part)))
 
-    def _without_added(self, text: str) -> str | None:
-        """A text as it is where it is cut into chunks. None where it may hold an added token."""
+    def _before_chunks(self, text: str) -> tuple[str | None, bool]:
+        """Return a text as it is before it is cut into chunks, and whether normalized added tokens
+        may occur in it; or None if other added tokens may occur.
+        """
         added: Any = self.added
         if added.may_stand_in(text):
-            return None
+            return None, True
         if self.settings.lowers:
             text = lower_each(text)
-            return text if self._are_roles_added and not added.may_stand_in(text) else None
+            is_free = self._are_roles_added and not added.may_stand_in(text)
+            return (text, False) if is_free else (None, True)
         if self._cuts_normalized:
             text = self._normalized(text)
-            return None if added.normalized.search.may_stand_in(text) else text
-        return text
+            return text, added.normalized.search.may_stand_in(text)
+        return text, False
+
+    def _without_added(self, text: str) -> str | None:
+        """Return a text as it is before it is cut into chunks, or None if it may contain an added
+        token.
+        """
+        before, has_added = self._before_chunks(text)
+        return None if has_added else before
 
     def _chunks_of(self, part: str) -> Iterable[str]:
         """The chunks of a part between added tokens."""
