@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 Fold = Callable[[str], str]
 
-_ASCII = tuple(map(chr, range(0x80)))
 _ASCII_ALPHANUMERICS = "[A-Za-z0-9]+"
 # Characters by how often English texts have them, the most common first; any other is rarer than
 # all of these.
@@ -117,12 +116,12 @@ class Forms:
     """The forms of some tokens of several words.
 
     Args:
-        words: the tokens as they are searched for.
-        form_of: a token → its form.
+        words: the tokens as they are searched for, sorted.
+        form_of: a token → its form; `str` if no token changes.
         are_settled: whether a token stands wherever its form does, if it is the same.
 
     Attributes:
-        forms: all of them.
+        forms: all of them, sorted.
         changed: those of tokens that are not their own form.
         unsettled: those of which only a search can tell whether a token stands there, and which.
 
@@ -132,7 +131,7 @@ class Forms:
 
     def __init__(self, words: Iterable[str], form_of: Fold, are_settled: bool) -> None:
         forms = {word: form_of(word) for word in words} if form_of is not str else {}
-        self.forms = frozenset(forms.values() if forms else words)
+        self.forms = sorted(set(forms.values())) if forms else [*words]
         self.changed = {form for word, form in forms.items() if form != word}
         self.unsettled: Collection[str] = self.changed if are_settled else self.forms
 
@@ -151,7 +150,7 @@ class Forms:
         """The same for a kernel."""
         from trietok.text.kernel import _kernel
 
-        return _kernel.Terms(sorted(self.forms))
+        return _kernel.Terms(self.forms)
 
 
 class Terms:
@@ -187,6 +186,8 @@ class Terms:
         self._unsettled = frozenset[str]().union(*[forms.unsettled for forms in self.forms])
 
     def _are_odd(self, forms: Forms) -> bool:
+        if not forms.changed and not self._pipeline.is_fast:
+            return False  # each character is its own form
         # the second: a character becomes spaces
         return forms.has_odd_spaces or " " in self.fold(forms.not_ascii)
 
@@ -242,6 +243,4 @@ def has_odd_spaces(words: Collection[str]) -> bool:
     lines = "\n".join(["", *words, ""])
     if lines.count("\n") > len(words) + 1 or "  " in lines or " \n" in lines or "\n " in lines:
         return True
-    is_long = lines.isascii() and len(lines) > len(_ASCII)
-    others = filter(lines.__contains__, _ASCII) if is_long else set(lines)
-    return any(char.isspace() for char in others if char not in " \n")
+    return re.search(r"[^\S \n]", lines) is not None
