@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.conftest import assert_share, examples, often, using_kernel
+from tests.conftest import assert_share, examples, often
 from tests.training import pair_merging
 from trietok import (
     AddedToken,
@@ -57,7 +57,7 @@ def trained(counts, **options):
 # ---- the merges ----------------------------------------------------------------------------------
 
 
-def test_incremental_merges_equal_a_full_recount(kernel):
+def test_incremental_merges_equal_a_full_recount():
     kinds: Counter[str] = Counter()
 
     @examples(100)
@@ -80,7 +80,7 @@ def test_incremental_merges_equal_a_full_recount(kernel):
     assert_share(kinds["some merges"], kinds.total(), 0.1)
 
 
-def test_merges_of_long_words_equal_a_full_recount(kernel):
+def test_merges_of_long_words_equal_a_full_recount():
     seed = random.randrange(2**32)
     rng = random.Random(seed)
     for _ in range(often(8)):
@@ -90,33 +90,6 @@ def test_merges_of_long_words_equal_a_full_recount(kernel):
             "".join(rng.choices(letters, k=length)): rng.randrange(1, 4) for length in lengths
         }
         assert trained(counts, vocab_size=40) == pair_merging.train(counts, 40), (seed, counts)
-
-
-@pytest.mark.kernel
-def test_both_kernels_make_the_same_merges():
-    """With all options, and counts beyond 32 bits."""
-    seed = random.randrange(2**32)
-    rng = random.Random(seed)
-    for _ in range(often(50)):
-        letters = rng.choice(["ab", "#a", "#ab</w>", "abcdefghijkl", "天地玄黄a\U0001f600\ud800"])
-        drawn = (
-            "".join(rng.choices(letters, k=rng.choice([1, 2, 5, 30, 300])))
-            for _ in range(rng.randrange(1, 40))
-        )
-        counts = {word: rng.choice([1, 2, 7, 10**12]) for word in drawn}
-        options = {
-            "vocab_size": rng.choice([60, 100, 1000]),
-            "min_frequency": rng.choice([0, 1, 2, 8]),
-            "max_token_length": rng.choice([None, 4, 9]),
-            "special_tokens": rng.choice([(), ("[UNK]", "##a")]),
-            "continuing_subword_prefix": rng.choice([None, "#", "##"]),
-            "end_of_word_suffix": rng.choice([None, "</w>"]),
-        }
-        made = []
-        for name in ("compiled", "plain"):
-            with using_kernel(name):
-                made.append(trained(counts, **options))
-        assert made[0] == made[1], (seed, counts, options)
 
 
 def test_the_most_frequent_pair_is_merged_first_then_the_one_of_the_lowest_ids():

@@ -261,7 +261,7 @@ class RowEncoder:
         if now is None:
             return None
         pipeline, flat_call = now
-        flat = self._by_kernel(pipeline, *_buffer_of(column), *flat_call.cut)
+        flat = self._by_kernel(pipeline, *_buffer_of(column), flat_call.cut)
         return None if flat is None else EncodedRows(*flat_call.rows(flat))
 
     def cut_characters(self) -> tuple[int, int] | None:
@@ -287,7 +287,8 @@ class RowEncoder:
         pipeline, flat_call = now
 
         def ids_of(piece: bytes) -> bytes | bytearray:
-            flat = self._by_kernel(pipeline, piece, struct.pack("qq", 0, len(piece)), 0, 1)
+            bounds = struct.pack("qq", 0, len(piece))
+            flat = self._by_kernel(pipeline, piece, bounds, 0, 1, (-1, False, b"", b""))
             return (pipeline.flat([piece.decode("utf-8")]) if flat is None else flat)[1]
 
         for ids, columns in flat_call.parts_of_row(map(ids_of, pieces)):
@@ -300,13 +301,10 @@ class RowEncoder:
         offsets: Any,
         first: int,
         count: int,
-        room: int = -1,
-        from_left: bool = False,
-        front: bytes = b"",
-        back: bytes = b"",
+        cut: tuple[int, bool, bytes, bytes],
     ) -> tuple[bytearray, bytearray] | None:
-        """What `Pipeline.flat` makes of texts that lie between offsets; None without a kernel, or
-        if not all is UTF-8.
+        """What `Pipeline.flat` returns for texts between offsets; None without a kernel, or if the
+        data is not valid UTF-8.
         """
         if not pipeline.may_have_kernel:
             return None
@@ -315,9 +313,7 @@ class RowEncoder:
         kernel = pipeline.kernel
         if kernel is None:
             return None
-        return kernel.flat_between(
-            data, offsets, first, count, self.threads, room, from_left, front, back
-        )
+        return kernel.flat_between(data, offsets, first, count, self.threads, *cut)
 
     # ---- by a call -------------------------------------------------------------------------------
 

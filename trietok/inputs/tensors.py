@@ -138,7 +138,7 @@ class FlatIds(NamedTuple):
         return package.arange(len(self.ids), dtype=package.int32) - repeat(starts, ends - starts)
 
 
-MOST_IDS = (1 << 31) - 1
+MOST_IDS = (1 << 31) - 1  # that int32 counts
 
 
 def flat_ids(

@@ -63,7 +63,7 @@ class CharacterBlocks:
         self._lowers, self._strip, self._keys = lowers, strip, keys
         self._composing = composing
         self._left_alone = alone
-        self._asked: set[int] = set()
+        self._answers: dict[int, tuple[int, bytes, bytes]] = {}  # by the first of a block
         self._told: dict[Sort, int] = {}
 
     def ask(self, code_point: int) -> Any:
@@ -77,10 +77,14 @@ class CharacterBlocks:
         first = code_point - code_point % BLOCK_SIZE
         if FIRST_CHINESE <= first <= LAST_CHINESE and self._chinese:
             return first, self._chinese, b""
-        self._left_alone -= 1
-        if self._left_alone >= 0 or not first or first in self._asked:
-            return self._classify(code_point)
-        self._asked.add(first)
+        answer = self._answers.get(first)
+        self._left_alone -= answer is None
+        if answer is None and first and self._left_alone < 0:
+            answer = self._answers[first] = self._answer(first)
+            return answer  # it may leave out this code point; then the kernel asks again
+        return answer if answer and answer[1][code_point - first] else self._classify(code_point)
+
+    def _answer(self, first: int) -> tuple[int, bytes, bytes]:
         chars = (_FROM_0_ON + first * _ONES).to_bytes(4 * BLOCK_SIZE, "little").decode("utf-32-le")
         forms = self._forms(chars)
         if any(key in chars or key in forms for key in self._keys):

@@ -22,6 +22,7 @@ from collections.abc import Sequence
 
 FOLDER = pathlib.Path(__file__).parent
 SOURCES = [FOLDER / f"{name}.c" for name in ("words", "texts", "terms", "columns", "module")]
+OBJECT = ".obj" if sys.platform == "win32" else ".o"
 LIBRARY = "_kernel.pyd" if sys.platform == "win32" else "_kernel.abi3.so"
 WHEEL_TAG = "cp311-abi3"
 COMPILER_OPTIONS = ("-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra")
@@ -56,19 +57,26 @@ def compile_kernel(library: pathlib.Path, options: Sequence[str] = ()) -> None:
         raise NoKernelError(reason)
     compiler = _compiler()
     options = [f'-DTRIETOK_SOURCES="{sources_digest()}"', *options]
-    with tempfile.TemporaryDirectory() as folder:
-        objects = [pathlib.Path(folder, source.name).with_suffix(".o") for source in SOURCES]
-        for source, made in zip(SOURCES, objects, strict=True):
-            _run([*compiler, *_compile_options(source, made), *options])
-        made = pathlib.Path(folder, library.name)
-        _run([*compiler, *_link_options(objects, made), *options])
-        # a library in use is replaced, not written over
-        written = library.with_name(f"{library.name}.{os.getpid()}")
-        try:
-            shutil.copy(made, written)
-            written.replace(library)
-        finally:
-            written.unlink(missing_ok=True)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            objects = [pathlib.Path(folder, source.name).with_suffix(OBJECT) for source in SOURCES]
+            for source, compiled in zip(SOURCES, objects, strict=True):
+                _run([*compiler, *options, *_compile_options(source, compiled)])
+            linked = pathlib.Path(folder, library.name)
+            _run([*compiler, *options, *_link_options(objects, linked)])
+            _replace(library, linked)
+    except OSError as error:
+        raise NoKernelError(f"{library} cannot be written: {error}") from error
+
+
+def _replace(library: pathlib.Path, linked: pathlib.Path) -> None:
+    """Replace a library, which may be in use, instead of writing over it."""
+    copied = library.with_name(f"{library.name}.{os.getpid()}")
+    try:
+        shutil.copy(linked, copied)
+        copied.replace(library)
+    finally:
+        copied.unlink(missing_ok=True)
 
 
 def _run(command: list[str]) -> None:
@@ -85,11 +93,11 @@ def _run(command: list[str]) -> None:
         raise NoKernelError(f"the C compiler {command[0]} does not run: {error}") from error
 
 
-def _compile_options(source: pathlib.Path, made: pathlib.Path) -> list[str]:
+def _compile_options(source: pathlib.Path, compiled: pathlib.Path) -> list[str]:
     include = f"-I{sysconfig.get_path('include')}"
     if sys.platform == "win32":
-        return [*OF_WINDOWS, include, "/c", str(source), f"/Fo{made}"]
-    return [*COMPILER_OPTIONS, include, "-c", str(source), "-o", str(made)]
+        return [*OF_WINDOWS, include, "/c", str(source), f"/Fo{compiled}"]
+    return [*COMPILER_OPTIONS, include, "-c", str(source), "-o", str(compiled)]
 
 
 def _link_options(objects: list[pathlib.Path], library: pathlib.Path) -> list[str]:

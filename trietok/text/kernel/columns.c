@@ -1,7 +1,8 @@
 /* What Python receives: lists of ids, spans, columns of a batch as lists or arrays, and ids in one run of bytes.
 
    A call takes a worker from the pool. A batch takes one for each of its threads. Each thread claims a few texts at
-   a time until all are done. Helper threads are created for one batch. Python does not know them, so they acquire
+   a time until all are done. Helper threads are created for one batch, or to fill its
+   arrays. Python does not know them, so they acquire
    the GIL whenever they ask Python something.
 
    When a program exits while a daemon thread waits for its helpers, Python ends that thread as soon as it asks for
@@ -125,7 +126,7 @@ static Worker *worker_new(Kernel *kernel)
 }
 
 /* Take the worker that was returned last, or create one. Requires the GIL. Return NULL with an exception. */
-Worker *worker_take(Kernel *kernel)
+static Worker *worker_take(Kernel *kernel)
 {
     if (kernel->forks != shared_get(&forks))
         count_again(kernel);
@@ -148,7 +149,7 @@ Worker *worker_take(Kernel *kernel)
 }
 
 /* Return a worker to the pool. Requires the GIL. */
-void worker_return(Worker *worker)
+static void worker_return(Worker *worker)
 {
     Kernel *kernel = worker->kernel;
     if (is_stale(worker)) {
@@ -218,7 +219,7 @@ static void restore_gil(Worker *worker)
 }
 
 /* Handle signals and let other threads run. Return -1 if the thread has to stop. */
-int check_signals(Worker *worker)
+static int check_signals(Worker *worker)
 {
     if (worker->stop && shared_get(worker->stop))
         return -1;
@@ -546,7 +547,7 @@ static int is_utf8(const uint8_t *bytes, size_t size)
     return 1;
 }
 
-/* Encode one text of a batch, unless this worker has encoded it already. */
+/* Encode one text of a batch, unless this worker has encoded it already: the child of a fork encodes them again. */
 static Status encode_row(Batch *batch, size_t thread, Py_ssize_t number)
 {
     Worker *worker = batch->workers[thread];
@@ -823,7 +824,7 @@ typedef struct {
     Form form;
     const int64_t *columns;
     size_t column_size, column_count, around;
-    size_t shortest, longest, filled; /* number of ids in a row; width with padding */
+    size_t shortest, longest, filled; /* ids of a row; the width that rows are padded to */
     size_t width;
     Py_ssize_t count;              /* of rows */
     int64_t *arrays[MOST_COLUMNS]; /* NULL for an array that is already filled */
@@ -943,7 +944,8 @@ static void fill_rows(void *task, size_t Py_UNUSED(thread))
     }
 }
 
-/* Fill all arrays. Without the GIL if there is much to do, because nobody else knows the arrays yet. */
+/* Fill all arrays, without the GIL if there is much to do: nobody else has them yet. The crew may be on the stack,
+   because the thread does not ask for the GIL before all helpers have ended. */
 static void fill_arrays(Columns *columns, size_t bytes)
 {
     enum { BYTES_A_THREAD = 1 << 20 };
@@ -966,17 +968,17 @@ static int is_zero(const int64_t *column, size_t size)
 }
 
 /* Call one of the two functions that create arrays, with a shape and a dtype. */
-static PyObject *call_maker(const Columns *columns, int is_zero)
+static PyObject *call_maker(const Columns *columns, int zeros)
 {
     PyObject *arguments = Py_BuildValue("((nn)O)", columns->count, (Py_ssize_t)columns->width, columns->dtype);
-    PyObject *array = arguments ? PyObject_Call(PyTuple_GetItem(columns->make, is_zero), arguments, NULL) : NULL;
+    PyObject *array = arguments ? PyObject_Call(PyTuple_GetItem(columns->make, zeros), arguments, NULL) : NULL;
     Py_XDECREF(arguments);
     return array;
 }
 
 /* Create an array of `size` bytes, and find its memory, unless it is already zeroed. It is a bytearray if there are no
    functions. */
-static PyObject *new_array(const Columns *columns, size_t size, int is_zero, int64_t **numbers)
+static PyObject *new_array(const Columns *columns, size_t size, int zeros, int64_t **numbers)
 {
     Py_buffer view;
     if (PyTuple_Size(columns->make) != 2) {
@@ -984,8 +986,8 @@ static PyObject *new_array(const Columns *columns, size_t size, int is_zero, int
         *numbers = array ? (int64_t *)(void *)PyByteArray_AsString(array) : NULL;
         return array;
     }
-    PyObject *array = call_maker(columns, is_zero);
-    if (!array || is_zero)
+    PyObject *array = call_maker(columns, zeros);
+    if (!array || zeros)
         return array;
     if (!PyObject_GetBuffer(array, &view, PyBUF_WRITABLE)) {
         *numbers = (size_t)view.len == size ? view.buf : NULL; /* valid as long as the array exists */

@@ -1,17 +1,22 @@
 /* The types and functions that the files of the kernel share.
 
    The kernel encodes texts exactly as `Pipeline` does in Python. It handles everything that depends on one character at
-   a time. It asks Python about the rest once, and caches the answer.
+   a time. Each worker asks Python about the rest once, and caches the answer.
 
-       module.c    the Python types; validates every argument from Python
-       columns.c   threads and batches; the lists, arrays and bytes that Python receives
-       texts.c     splits a text into chunks and words
+       module.c    the Python types; what is created from Python's objects is validated here
+       columns.c   threads and batches; the lists, arrays and bytes that Python receives; the pool of workers
+       texts.c     splits a text into chunks and words; finds added tokens of one word; asks Python
        terms.c     finds added tokens of several words
-       words.c     looks up a word: first in the cache, then in the vocabulary
+       words.c     cuts a new word into pieces of the vocabulary; fills the cache, which `cache_find` below reads
 
    One kernel belongs to one pipeline. Its vocabulary and its added tokens never change, and all threads read them.
    Everything else belongs to a worker: a cache, the known characters, and buffers. A thread uses one worker while it
-   encodes, so nothing needs a lock. Free workers are in a pool (last in, first out), which is only used with the GIL.
+   encodes, so caches need no lock; only a few counters are shared. Free workers are in a pool (last in, first out),
+   which is only used with the GIL.
+
+   A chunk is what lies between two spaces of a text. A term is an added token of several words, and a window is the
+   chunks that terms touch. A code point is simple if it just stays in its word; it is alone if it is a word of its own;
+   a character is certain if nothing around it changes what it becomes.
 
    Sizes and lengths are bytes of UTF-8, unless a comment says otherwise. Bytes are called padded if READ_AT_ONCE bytes
    can be read from their start. A text is padded if PADDING bytes can be read after its end, and the first is a space.
@@ -126,15 +131,16 @@ enum {
     NO_ID = -1
 };
 
-/* The result of encoding something, from good to bad: code compares them. UNSURE: Python must encode it. WHOLE_TEXT:
-   Python must encode the whole text. TERM_FOUND: a term reaches beyond the chunk, up to `Chunk.stop`. TOKEN_IN_PART,
-   TOKEN_IN_CHUNK: there may be an added token, so Python must encode the part of the chunk around it, or the whole
-   chunk. */
+/* The result of encoding something, in this order: from TOKEN_IN_PART on, they mean `hand_over`. UNSURE: Python must
+   encode it. WHOLE_TEXT: Python must encode the whole text. TERM_FOUND: a term reaches beyond the chunk, up to
+   `Chunk.stop`. TOKEN_IN_PART, TOKEN_IN_CHUNK: there may be an added token, so Python must encode the part of the chunk
+   around it, or the whole chunk. */
 typedef enum { OK, FAILED, UNSURE, WHOLE_TEXT, TERM_FOUND, TOKEN_IN_PART, TOKEN_IN_CHUNK } Status;
 
 /* Errors of functions that fill a vocabulary or a tree. */
 enum { NO_MEMORY = -1, TOO_LARGE = -2, PYTHON_ERROR = -3 };
 
+/* Like calloc, realloc and free. They return NULL without memory. A test can make them fail. */
 void *xcalloc(size_t count, size_t size);
 void *xrealloc(void *from, size_t size);
 void xfree(void *memory);
@@ -236,7 +242,7 @@ typedef struct {
     uint64_t mask;               /* number of slots, a power of two, minus one */
     uint64_t *marks, marks_mask; /* one bit for each hash; if it is 0, there is no such piece */
     uint32_t
-        *lengths; /* by the first four bytes: bit n is set if there may be a piece of n bytes, bit 31 for longer ones */
+        *lengths; /* by the first four bytes: bit n is set if there may be a piece of n bytes, bit 31 for 31 and more */
     uint64_t lengths_mask;
     uint32_t short_lengths; /* bits 2 and 3: whether there are pieces of 2 and 3 bytes */
     Piece *added;           /* while the vocabulary is filled: the pieces in order */
@@ -279,7 +285,7 @@ typedef enum { KEY_WORD, KEY_CHUNK, KEY_PAIR, KEY_STEPS, KEY_FOLD, KEY_TERM, KEY
 typedef struct {
     uint64_t low, high;   /* the key; 0 if the rest of the segment is unused */
     uint32_t count : 10;  /* number of ids */
-    uint32_t starts : 10; /* number of numbers of the starts */
+    uint32_t starts : 10; /* number of int32 of its starts, two for each */
     uint32_t after : 12;  /* which bytes may follow if a term begins in this word; see `after_bit` */
     int32_t ids[IDS_IN_ENTRY];
 } Entry;
@@ -295,7 +301,9 @@ typedef struct {
     int is_full; /* nothing more is added until the next checkpoint, which clears the cache */
 } Cache;
 
-_Static_assert(sizeof(Entry) == 32, "the longest entry must fit into the first segment");
+/* Only short words have starts, so the longest entry is one with a long key and many ids. */
+_Static_assert(
+    sizeof(Entry) + LONGEST_KEY + 1 + MOST_IDS * sizeof(int32_t) < 1 << FIRST_SEGMENT, "an entry fits into a segment");
 
 /* The last byte of `high` holds the kind and the length plus one. For a long key it holds IS_LONG; then `low` is a
    hash, and another byte of `high` holds the length. */
@@ -366,7 +374,7 @@ static inline Entry *cache_find(
     }
 }
 
-/* The same as in `Entry`. */
+/* `starts` and `after` of an `Entry`. */
 typedef struct {
     uint32_t count, after;
 } Starts;
@@ -441,7 +449,7 @@ typedef struct {
     PyObject *vocabulary_object, *patterns_object, *terms_object;
     const Vocabulary *vocabulary;
     const Vocabulary *patterns[MOST_VOCABULARIES]; /* the added tokens of one word, in lower case */
-    size_t pattern_count, longest_pattern;         /* the length is 0 if all are short */
+    size_t pattern_count, longest_pattern;         /* the length is 0 if all have less than 31 bytes */
     int has_patterns;                              /* whether they contain all added tokens of one word */
     const Tree *trees[MOST_TREES];
     size_t tree_count;
@@ -485,7 +493,7 @@ struct Worker {
     int helps;        /* whether it belongs to a helper thread, which Python does not know */
     PyObject **error; /* where a helper thread stores an exception */
     Shared *stop;     /* tells the threads of a batch to stop */
-    size_t read;      /* bytes since the last check for signals */
+    size_t read;      /* bytes of texts of a batch since the last check for signals */
     /* the current text */
     const uint8_t *text_end;    /* the end of the whole text, even while a part of it is encoded */
     const uint8_t *checked;     /* the place of the last check for signals */
@@ -501,14 +509,11 @@ struct Worker {
     uint8_t part[WORD_AT_HAND + PADDING], text[TEXT_AT_HAND + PADDING];
 };
 
-Worker *worker_take(Kernel *kernel);
-void worker_return(Worker *worker);
 void pool_free(Kernel *kernel, uint64_t since);
 
 int python_enter(Worker *worker);
 void python_leave(Worker *worker);
 int checkpoint(Worker *worker, const uint8_t *at);
-int check_signals(Worker *worker);
 int grow_ids(Worker *worker, size_t more);
 int take_budget(Worker *worker, size_t bytes);
 void return_budget(Worker *worker, size_t bytes);
@@ -567,7 +572,7 @@ typedef struct {
     const uint8_t *before, *before_end; /* the last character that is not deleted; NULL at a boundary */
     int before_is_plain;                /* -1 if unknown */
     uint8_t combining_class;            /* of that character */
-    int8_t is_free;                     /* whether it contains no added token; -1 if unknown */
+    int8_t is_free;                     /* whether the chunk contains no added token; -1 if unknown */
     int8_t has_spaces;                  /* whether it may contain other whitespace, which terms may contain */
     const uint8_t *stop;                /* the end of the window that begins here; see terms.c */
     Starts starts;                      /* of the word that was looked up last, if it was new */

@@ -349,7 +349,7 @@ static PyMethodDef kernel_methods[] = {
         "If characters follow the last token of a chunk, an empty span ends the chunk."},
     {"columns", FUNCTION(kernel_columns), METH_FASTCALL,
         "columns(texts, form, threads, /)\n--\n\n"
-        "The columns of a tuple of texts, as a `Form` says, and the number of ids in the longest row.\n\n"
+        "The columns of a tuple of texts, as a `Form` says, and the width of the longest row.\n\n"
         "None if there are no texts, if one is not a str, if a pair must be truncated, or if arrays would have rows of\n"
         "different widths. `threads` returns the maximum number of threads; None for one thread."},
     {"flat", FUNCTION(kernel_flat), METH_VARARGS,
@@ -392,8 +392,9 @@ extern Shared allocations_until_failure, allocations_alive;
 
 static PyObject *fail_allocation(PyObject *Py_UNUSED(module), PyObject *number)
 {
-    shared_add(&allocations_until_failure, PyLong_AsLongLong(number) - shared_get(&allocations_until_failure));
-    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    long long before = shared_get(&allocations_until_failure);
+    shared_add(&allocations_until_failure, PyLong_AsLongLong(number) - before);
+    return PyErr_Occurred() ? NULL : PyLong_FromLongLong(before);
 }
 
 static PyObject *count_alive(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
@@ -406,7 +407,8 @@ static PyMethodDef module_functions[] = {
     {"note_fork", note_fork, METH_NOARGS,
         "note_fork()\n--\n\nMust be called in each child of a fork, before anything else."},
 #ifdef TRIETOK_FAILING_ALLOCATOR
-    {"fail_allocation", fail_allocation, METH_O, "Let an allocation fail once, after so many; -1 for none."},
+    {"fail_allocation", fail_allocation, METH_O,
+        "Let one allocation fail, after this number of others, or none (-1). Return the number left, -1 after a failure."},
     {"count_alive", count_alive, METH_NOARGS, "How many allocations have not been given back."},
 #endif
     {NULL, NULL, 0, NULL},

@@ -6,7 +6,8 @@
    node is the next node, and each child refers to its next sibling. Nodes with many children have a table. A walk
    from the root could begin at any character of a text, and most walks would end soon: "in v" continues only if "in
    vitro" is a term. Two filters avoid most of these walks. The head of a term is everything before its first space;
-   its edge is the head and the next four bytes. Each cached word knows which bytes may follow it (`Entry.after`),
+   its edge is the head and the four bytes after that
+   space. Each cached word knows which bytes may follow it (`Entry.after`),
    and all edges are in one filter by hash.
 
    If a term may occur, all chunks that it touches are encoded together, as a window. Other terms that begin in the
@@ -219,8 +220,8 @@ int tree_fill(Tree *tree, PyObject *forms)
     return result ? result : make_node_tables(tree);
 }
 
-/* Create the filter of the edges of all trees. If folding changes ASCII in other ways than its case, the filter lets
-   everything pass. Return -1 without memory. */
+/* Create the filter of the edges of all trees. If folding changes ASCII in other ways than its case,
+   every edge is in the filter. Return -1 without memory. */
 int edges_fill(Kernel *kernel)
 {
     size_t count = 0;
@@ -402,8 +403,8 @@ typedef struct {
     uint8_t is_single_word;
 } Found;
 
-/* Find the longest term of one tree at a position in a window. Python knows the id of each form, and whether the term
-   is a single word. UNSURE if Python has to look at the text. */
+/* Find the longest term of one tree at a position in a window. Python knows its id and its option `single_word`. UNSURE
+   if Python has to look at the text. */
 static Status find_term(
     Worker *worker, const Tree *tree, const uint8_t *window, size_t from, size_t length, Found *found)
 {

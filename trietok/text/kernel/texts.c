@@ -1,11 +1,12 @@
 /* A text -> its words. `encode_text` reads a text chunk by chunk, from space to space. `pass_words` is the fast path:
-   it looks up many words at once, if they consist of ASCII or other simple letters. `read_chunk` reads everything
-   else character by character.
+   it looks up many words at once, if they consist of ASCII or, without terms, of other simple letters. `read_chunk`
+   reads everything else character by character.
 
    The kernel contains no Unicode tables. It asks Python what a code point becomes (CLASSIFY), and whether two
-   characters compose (STAY_APART). If the answers are not enough, Python encodes the part of the chunk between two
-   boundaries, or the whole chunk if an added token may cross them (IDS). The kernel finds added tokens in printable
-   ASCII by itself and asks Python for their ids (SETTLE). So all rules are written once, in Python. */
+   characters compose (STAY_APART). If the answers are not enough, Python composes the part of the chunk between two
+   boundaries (COMPOSE), or encodes it (IDS); or it encodes the whole chunk if an added token may cross a boundary. The
+   kernel finds added tokens in printable ASCII by itself and asks Python for their ids (SETTLE). So all rules about
+   characters are written once, in Python. */
 #include "kernel.h"
 
 /* ---- asking Python ----------------------------------------------------------------------------------------------- */
@@ -182,7 +183,7 @@ static void note_simple(Worker *worker, uint32_t code_point, Char made)
         worker->follow[code_point] = made.id;
 }
 
-/* Store what a code point becomes. Return NOT_KNOWN without memory. */
+/* Store what a code point becomes. Return NOT_KNOWN without memory, NO_ROOM if the budget is used up. */
 static Char keep_char(Worker *worker, uint32_t code_point, Char made, const uint8_t *bytes)
 {
     Char **page = &worker->pages[code_point / PAGE];
@@ -457,7 +458,7 @@ static inline Status end_word(Worker *worker, Chunk *chunk)
     return status;
 }
 
-/* ---- runs of characters of which nothing has to be said ---------------------------------------------------------- */
+/* ---- runs of simple characters ---------------------------------------------------------------------------------- */
 
 /* One bit for each of 16 bytes: whether it is an ASCII letter or digit. */
 static inline uint32_t alphanumeric_bits(const uint8_t *at)
@@ -832,7 +833,8 @@ static Status put_chunk(Worker *worker, Chunk *chunk)
 
 /* ---- many words at once ------------------------------------------------------------------------------------------ */
 
-/* The fast path reads several words ahead: each is followed by ASCII, and consists of ASCII if there are terms. Their
+/* The fast path reads up to 24 words ahead. Each is followed by ASCII. If there are terms, each is ASCII of at most 15
+   bytes. Their
    entries are far apart in memory, so all of them are prefetched before the first is used. There is no checkpoint in
    between, so the entries stay valid. */
 enum {
@@ -852,8 +854,8 @@ typedef struct {
     uint32_t ends_chunk;
 } AheadWord;
 
-/* One bit for each of the next 64 bytes: whether it ends a word; and whether it is a space after a character that does.
-   Both are 0 if this is unknown. */
+/* For each of the next 64 bytes: `ends`, it is not an ASCII letter or digit; `spaces`, it is a space right after
+   another such byte. Both are 0 if unknown. */
 typedef struct {
     uint64_t ends, spaces;
 } Ends;
@@ -950,8 +952,7 @@ static inline int may_begin_term(const AheadWord *word, const Entry *entry)
     return is_after | is_unsure;
 }
 
-/* Extend a window by the terms that begin in the words after the first one, until a word is not cached. Return where
-   the search must go on. */
+/* Extend a window by the terms that begin in the next words. Stop at a word that is not cached; return its start. */
 static const uint8_t *widen_by_words(
     Worker *worker, Chunk *chunk, const AheadWord *word, size_t count, const uint8_t **reach, Status *status)
 {
@@ -968,7 +969,8 @@ static const uint8_t *widen_by_words(
     return at;
 }
 
-/* Look for a term that begins in the first word that was read ahead. If there is one, set `chunk->stop`. */
+/* Look for a term that begins in the current word, from which `left` words have been read ahead. If there is one, set
+   `chunk->stop`. */
 static Status look_for_term(
     Worker *worker, Chunk *chunk, const AheadWord *word, size_t left, const int32_t *starts, size_t count)
 {
@@ -985,7 +987,7 @@ static Status look_for_term(
     return status ? status : TERM_FOUND;
 }
 
-/* Append the ids of the first word that was read ahead, and look for a term. */
+/* Append the ids of the current word, from which `left` words have been read ahead, and look for a term. */
 static inline Status put_ahead_word(Worker *worker, Chunk *chunk, const AheadWord *word, size_t left)
 {
     const Entry *entry = entry_of_word(worker, word);
@@ -1032,7 +1034,7 @@ typedef struct {
     int has_jumped;    /* whether a window was encoded that ends after all words that were read ahead */
 } Ahead;
 
-/* Encode a word whose ids are not at hand, and the window that begins with it, if there is one. */
+/* Encode a word that needs more than a copy of its ids, and the window that begins with it, if there is one. */
 static Status put_other_word(Worker *worker, Chunk *chunk, Ahead *ahead)
 {
     Status status = put_ahead_word(worker, chunk, &ahead->words[ahead->done], ahead->read - ahead->done);
@@ -1103,8 +1105,8 @@ static Status pass_words(Worker *worker, Chunk *chunk, const uint8_t *end)
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */
 
-/* Encode a padded text, and the rest of its last window, which may end later. `*after` becomes the position after the
-   last space. */
+/* Encode a padded text, and the rest of its last window, which may end later. `*after` becomes the place where the next
+   text would begin; the fast path may already be past the last space. */
 static Status encode_padded(Worker *worker, const uint8_t *text, size_t size, const uint8_t **after)
 {
     const uint8_t *at = text, *text_end = text + size;
@@ -1143,7 +1145,7 @@ static void begin_text(Worker *worker, const uint8_t *text, size_t size)
     worker->most_walked = AT_FIRST + A_BYTE * size;
 }
 
-/* Encode UTF-8. The end of the text is copied, so that it is padded. */
+/* Encode UTF-8. The end of the text is copied, so that it is padded; or all of it, if its last 4 KB have no space. */
 static Status encode_bytes(Worker *worker, const uint8_t *text, size_t size)
 {
     const uint8_t *after = text;

@@ -8,8 +8,8 @@
 
    The cache is a hash table with four bytes in a slot, which refer to an entry. Entries are stored in the order of
    their first use, so frequent words are close together, and a lookup reads memory in two places. The hash has a
-   random seed, so nobody can choose texts whose words collide. If the cache exceeds its share of the limit, it is
-   cleared at the next checkpoint. Until then entries do not move. */
+   random seed, so nobody can choose texts whose words collide. If the cache would exceed its share of the limit,
+   nothing is added until the next checkpoint, which clears it. Between checkpoints entries do not move. */
 #include "kernel.h"
 
 /* ---- allocation, which a test can make fail ---------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ enum {
     LONGEST_INLINE = 11, /* in bytes */
     PIECE_TAG = 24,      /* the last byte of `Piece.high` */
     MOST_LONG = 1 << PIECE_TAG,
-    FIRST_LONG = 31 /* longer tokens share one bit of `Vocabulary.lengths` */
+    FIRST_LONG = 31 /* tokens of so many bytes and more share one bit of `Vocabulary.lengths` */
 };
 
 /* The key of a token without its id. The bytes must be padded, except for a long token. */
@@ -415,8 +415,8 @@ static int make_room(Worker *worker, size_t units)
     return result;
 }
 
-/* Add padded bytes and their ids, unless they are too long or the cache is full. The numbers of `starts` follow the
-   ids. Return -1 without memory. */
+/* Add padded bytes and their ids, unless they are too long or the cache is full. `ids` has `count` ids, then the
+   numbers of `starts`. Return -1 without memory. */
 int cache_put(
     Worker *worker, KeyKind kind, const uint8_t *bytes, size_t length, const int32_t *ids, size_t count, Starts starts)
 {
