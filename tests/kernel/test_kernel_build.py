@@ -26,7 +26,7 @@ needs_compiler = pytest.mark.skipif(
     reason="needs cc: and a Python that can load the kernel",
 )
 SECONDS = str(often(8, 30))  # of a program
-APART = str(often(30, 4))  # how many allocations lie between two that fail
+APART = str(often(60, 20))  # how many allocations lie between two that fail
 STRICT = ("-Wall", "-Wextra", "-Werror")
 SANITIZERS = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
 FAILING = "-DTRIETOK_FAILING_ALLOCATOR"
@@ -91,7 +91,7 @@ def test_sanitizers_find_nothing_on_random_texts(tmp_path):
 @pytest.mark.faults
 def test_sanitizers_find_nothing_when_allocations_fail(tmp_path):
     library = built(tmp_path, FAILING, *SANITIZERS)
-    apart = str(often(30, nightly=20))  # each takes several times as long as without
+    apart = str(often(80, nightly=40))  # each takes several times as long as without
     assert "nothing was lost" in run(library, "fail", apart, **with_sanitizers())
 
 

@@ -1,9 +1,8 @@
 /* What Python receives: lists of ids, spans, columns of a batch as lists or arrays, and ids in one run of bytes.
 
-   A call takes a worker from the pool. A batch takes one for each of its threads. Each thread claims a few texts at
-   a time until all are done. Helper threads are created for one batch, or to fill its
-   arrays. Python does not know them, so they acquire
-   the GIL whenever they ask Python something.
+   A call takes a worker from the pool. A batch takes one for each of its threads. Each thread claims a few texts at a
+   time until all are done. Helper threads are created for one batch, or to fill its arrays. They hold the GIL only while
+   they ask Python something.
 
    When a program exits while a daemon thread waits for its helpers, Python ends that thread as soon as it asks for
    the GIL, and its stack disappears. The helpers may still be running. Therefore a batch must not be on the stack. */
@@ -182,31 +181,24 @@ int grow_ids(Worker *worker, size_t more)
 
 /* ---- the GIL ----------------------------------------------------------------------------------------------------- */
 
-/* Acquire the GIL, if the thread does not hold it. Return -1 if Python is shutting down. */
-int python_enter(Worker *worker)
+/* Acquire the GIL, if the thread does not hold it. */
+void python_enter(Worker *worker)
 {
-    if (worker->helps) {
-        if (!Py_IsInitialized())
-            return -1;
-        worker->gil = PyGILState_Ensure();
-    } else if (worker->released) {
+    if (worker->released)
         PyEval_RestoreThread(worker->released);
-    }
-    return 0;
 }
 
 /* Release the GIL, if `python_enter` has acquired it. A helper stores the first exception for the thread that it helps.
  */
 void python_leave(Worker *worker)
 {
-    if (worker->helps) {
-        if (PyErr_Occurred() && !worker->error[0])
+    if (worker->helps && PyErr_Occurred()) {
+        if (!worker->error[0])
             PyErr_Fetch(&worker->error[0], &worker->error[1], &worker->error[2]);
         PyErr_Clear();
-        PyGILState_Release(worker->gil);
-    } else if (worker->released) {
-        worker->released = PyEval_SaveThread();
     }
+    if (worker->released)
+        worker->released = PyEval_SaveThread();
 }
 
 static void release_gil(Worker *worker) { worker->released = PyEval_SaveThread(); }
@@ -385,58 +377,108 @@ PyObject *kernel_spans(Kernel *kernel, PyObject *object)
 
 /* ---- threads that help ------------------------------------------------------------------------------------------- */
 
-enum { MICROSECONDS_BETWEEN_CHECKS = 50000 };
+enum { MICROSECONDS_BETWEEN_CHECKS = 50000, CLOSED = 1 << 20 };
 
+/* Helpers are Python's threads, because only Python can create and delete their states without a risk for forks. A crew
+   belongs to a capsule, which its threads share. */
 typedef struct {
-    void (*work)(void *task, size_t thread);
+    void (*work)(void *task, size_t thread, PyThreadState *released);
     void *task;
     size_t helpers;
     long long forks;
-    Shared begun, running;    /* `running` includes the thread that is helped */
+    Shared begun;
+    Shared working;           /* threads, with the one that is helped; less CLOSED once no more may begin */
     PyThread_type_lock ended; /* released by the last thread that ends */
 } Crew;
 
-static void help(void *argument)
+static void crew_free(PyObject *capsule)
 {
-    Crew *crew = argument;
-    PyThread_type_lock ended = crew->ended; /* the crew may be freed as soon as the last thread has finished */
-    crew->work(crew->task, 1 + (size_t)shared_add(&crew->begun, 1));
-    if (shared_add(&crew->running, -1) == 1)
-        PyThread_release_lock(ended);
+    Crew *crew = PyCapsule_GetPointer(capsule, NULL);
+    PyThread_free_lock(crew->ended);
+    xfree(crew);
 }
 
-/* Start helpers, as many as the system allows. Their numbers are 1, 2, ...; the number of the calling thread is 0. */
-static void crew_start(Crew *crew, size_t wanted, void (*work)(void *, size_t), void *task)
+/* What a helper does, unless it begins too late. */
+static PyObject *help(PyObject *capsule, PyObject *Py_UNUSED(ignored))
 {
-    *crew = (Crew){work, task, 0, shared_get(&forks), 0, 1, NULL};
-    if (!wanted || !(crew->ended = PyThread_allocate_lock()))
-        return;
-    PyThread_acquire_lock(crew->ended, NOWAIT_LOCK);
-    for (; crew->helpers < wanted; crew->helpers++) {
-        shared_add(&crew->running, 1);
-        if (PyThread_start_new_thread(help, crew) == (unsigned long)-1) {
-            shared_add(&crew->running, -1);
-            break;
-        }
+    Crew *crew = PyCapsule_GetPointer(capsule, NULL);
+    PyThreadState *released = PyEval_SaveThread();
+    if (shared_add(&crew->working, 1) >= 0)
+        crew->work(crew->task, 1 + (size_t)shared_add(&crew->begun, 1), released);
+    if (shared_add(&crew->working, -1) == 1 - CLOSED)
+        PyThread_release_lock(crew->ended);
+    PyEval_RestoreThread(released);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef help_method = {"help", help, METH_NOARGS, NULL};
+
+/* Create the capsule of a crew; NULL without memory. */
+static PyObject *crew_new(void (*work)(void *, size_t, PyThreadState *), void *task)
+{
+    Crew *crew = xcalloc(1, sizeof *crew);
+    if (!crew)
+        return NULL;
+    crew->work = work;
+    crew->task = task;
+    crew->forks = shared_get(&forks);
+    shared_add(&crew->working, 1);
+    crew->ended = PyThread_allocate_lock();
+    PyObject *capsule = crew->ended ? PyCapsule_New(crew, NULL, crew_free) : NULL;
+    if (capsule) {
+        PyThread_acquire_lock(crew->ended, NOWAIT_LOCK);
+        return capsule;
     }
+    if (crew->ended)
+        PyThread_free_lock(crew->ended);
+    xfree(crew);
+    return NULL;
 }
 
-/* Whether the process was forked while the crew was working. The child has only one of the threads. */
-static int is_lost(const Crew *crew) { return crew->helpers && crew->forks != shared_get(&forks); }
-
-/* Wait without the GIL until all helpers have ended. Check for signals, if there is a worker. */
-static void crew_end(Crew *crew, Worker *worker, Shared *failed)
+/* Start helpers, as many as the system allows. Their numbers are 1, 2, ...; the number of the calling thread, which
+   must hold the GIL, is 0. Return a capsule, or NULL without helpers. */
+static PyObject *crew_start(size_t wanted, void (*work)(void *, size_t, PyThreadState *), void *task)
 {
-    int has_ended = !crew->ended || is_lost(crew) || shared_add(&crew->running, -1) == 1;
+    PyObject *capsule = wanted ? crew_new(work, task) : NULL;
+    Crew *crew = capsule ? PyCapsule_GetPointer(capsule, NULL) : NULL;
+    PyObject *threads = crew ? PyImport_ImportModule("_thread") : NULL;
+    PyObject *helper = threads ? PyCFunction_New(&help_method, capsule) : NULL;
+    while (helper && crew->helpers < wanted) {
+        PyObject *started = PyObject_CallMethod(threads, "start_new_thread", "O()", helper);
+        Py_XDECREF(started);
+        if (!started)
+            break;
+        crew->helpers++;
+    }
+    PyErr_Clear(); /* fewer helpers do as well */
+    Py_XDECREF(threads);
+    Py_XDECREF(helper);
+    if (crew && !crew->helpers)
+        Py_CLEAR(capsule);
+    return capsule;
+}
+
+static size_t helpers_of(PyObject *capsule)
+{
+    return capsule ? ((Crew *)PyCapsule_GetPointer(capsule, NULL))->helpers : 0;
+}
+
+/* Whether the process was forked while a crew was working. The child has only one of the threads. */
+static int is_lost(const Crew *crew) { return crew->forks != shared_get(&forks); }
+
+/* Wait without the GIL until all helpers that have begun have ended. Check for signals, if there is a worker. Return
+   whether the process has lost the helpers. */
+static int crew_end(Crew *crew, Worker *worker, Shared *failed)
+{
+    int has_ended = shared_add(&crew->working, -CLOSED - 1) == 1 || is_lost(crew);
     while (!has_ended) {
-        has_ended = PyThread_acquire_lock_timed(crew->ended, MICROSECONDS_BETWEEN_CHECKS, 1) == PY_LOCK_ACQUIRED
-                    && !shared_get(&crew->running);
+        PyThread_acquire_lock_timed(crew->ended, MICROSECONDS_BETWEEN_CHECKS, 1);
+        has_ended = shared_get(&crew->working) == -CLOSED;
         if (worker && !has_ended && !shared_get(failed) && check_signals(worker))
             shared_add(failed, 1);
         has_ended |= is_lost(crew); /* a signal handler may fork */
     }
-    if (crew->ended)
-        PyThread_free_lock(crew->ended);
+    return is_lost(crew);
 }
 
 /* ---- batches ----------------------------------------------------------------------------------------------------- */
@@ -448,7 +490,7 @@ typedef struct {
 } Row;
 
 typedef struct {
-    Crew crew;
+    PyObject *crew; /* a capsule, or NULL */
     Kernel *kernel;
     PyObject *owner; /* keeps the texts alive */
     Py_buffer data, offsets;
@@ -474,6 +516,7 @@ static void batch_free(Batch *batch)
         PyBuffer_Release(&batch->data);
     if (batch->offsets.obj)
         PyBuffer_Release(&batch->offsets);
+    Py_XDECREF(batch->crew);
     Py_XDECREF(batch->owner);
     Py_XDECREF((PyObject *)batch->kernel);
     xfree(batch->texts);
@@ -585,9 +628,10 @@ static void encode_rows(Batch *batch, size_t thread, Py_ssize_t first, Py_ssize_
 }
 
 /* Claim and encode texts until all are claimed. */
-static void encode_share(void *task, size_t thread)
+static void encode_share(void *task, size_t thread, PyThreadState *released)
 {
     Batch *batch = task;
+    batch->workers[thread]->released = released;
     for (Py_ssize_t first; (first = (Py_ssize_t)shared_add(&batch->next, batch->rows_at_once)) < batch->count;) {
         Py_ssize_t left = batch->count - first;
         encode_rows(batch, thread, first, first + (left < batch->rows_at_once ? left : batch->rows_at_once));
@@ -600,8 +644,7 @@ static size_t threads_for(const Batch *batch, PyObject *allowed)
     enum { BYTES_A_THREAD = 1 << 17 };
     size_t most =
         batch->size / BYTES_A_THREAD < (size_t)batch->count ? batch->size / BYTES_A_THREAD : (size_t)batch->count;
-    /* `PyGILState_Ensure` only works in the main interpreter */
-    if (!allowed || allowed == Py_None || most < 2 || PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
+    if (!allowed || allowed == Py_None || most < 2)
         return 1;
     PyObject *answer = PyObject_CallNoArgs(allowed);
     long long number = answer ? PyLong_AsLongLong(answer) : 0;
@@ -647,20 +690,21 @@ static int batch_encode(Batch *batch, PyObject *allowed, size_t room)
     Worker *own = batch->workers[0];
     batch->room = room;
     batch->rows_at_once = 1 + batch->count / (Py_ssize_t)(threads * PARTS_A_THREAD);
-    crew_start(&batch->crew, threads - 1, encode_share, batch);
-    batch->kernel->helped += (long long)batch->crew.helpers;
-    batch->kernel->helping += (long long)batch->crew.helpers;
+    batch->crew = crew_start(threads - 1, encode_share, batch);
+    const long long helpers = (long long)helpers_of(batch->crew);
+    Crew *crew = helpers ? PyCapsule_GetPointer(batch->crew, NULL) : NULL;
+    batch->kernel->helped += helpers;
+    batch->kernel->helping += helpers;
     if (batch->size > LONG_TEXT)
         release_gil(own);
-    encode_share(batch, 0);
-    crew_end(&batch->crew, own, &batch->failed);
-    if (is_lost(&batch->crew)) {
+    encode_share(batch, 0, own->released);
+    if (crew && crew_end(crew, own, &batch->failed)) {
         batch->worker_count = 1; /* the helpers do not exist any more */
         encode_rows(batch, 0, 0, batch->count);
     }
     restore_gil(own);
     if (!is_stale(own))
-        batch->kernel->helping -= (long long)batch->crew.helpers;
+        batch->kernel->helping -= helpers;
     if (!shared_get(&batch->failed))
         return 0;
     if (!PyErr_Occurred() && batch->error[0]) {
@@ -931,7 +975,7 @@ static void fill_row(const Columns *columns, const int64_t *column, int64_t *to,
         fill_with(to, missing, column[0]);
 }
 
-static void fill_rows(void *task, size_t Py_UNUSED(thread))
+static void fill_rows(void *task, size_t Py_UNUSED(thread), PyThreadState *Py_UNUSED(released))
 {
     enum { ROWS_AT_ONCE = 16 };
     Columns *columns = task;
@@ -949,14 +993,16 @@ static void fill_rows(void *task, size_t Py_UNUSED(thread))
 static void fill_arrays(Columns *columns, size_t bytes)
 {
     enum { BYTES_A_THREAD = 1 << 20 };
-    size_t helpers = bytes / BYTES_A_THREAD, most = columns->batch->crew.helpers;
-    Crew crew;
-    crew_start(&crew, helpers < most ? helpers : most, fill_rows, columns);
+    size_t helpers = bytes / BYTES_A_THREAD, most = helpers_of(columns->batch->crew);
+    PyObject *capsule = crew_start(helpers < most ? helpers : most, fill_rows, columns);
+    Crew *crew = capsule ? PyCapsule_GetPointer(capsule, NULL) : NULL;
     PyThreadState *released = bytes > LONG_TEXT ? PyEval_SaveThread() : NULL;
-    fill_rows(columns, 0);
-    crew_end(&crew, NULL, NULL);
+    fill_rows(columns, 0, NULL);
+    if (crew)
+        crew_end(crew, NULL, NULL);
     if (released)
         PyEval_RestoreThread(released);
+    Py_XDECREF(capsule);
 }
 
 static int is_zero(const int64_t *column, size_t size)

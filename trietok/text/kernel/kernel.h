@@ -489,11 +489,10 @@ struct Worker {
     int has_letters, are_letters_simple; /* whether it knows the ASCII letters and digits; whether they are simple */
     /* the GIL */
     PyThreadState *released; /* NULL while the thread holds the GIL */
-    PyGILState_STATE gil;
-    int helps;        /* whether it belongs to a helper thread, which Python does not know */
-    PyObject **error; /* where a helper thread stores an exception */
-    Shared *stop;     /* tells the threads of a batch to stop */
-    size_t read;      /* bytes of texts of a batch since the last check for signals */
+    int helps;               /* whether it belongs to a helper thread */
+    PyObject **error;        /* where a helper thread stores an exception */
+    Shared *stop;            /* tells the threads of a batch to stop */
+    size_t read;             /* bytes of texts of a batch since the last check for signals */
     /* the current text */
     const uint8_t *text_end;    /* the end of the whole text, even while a part of it is encoded */
     const uint8_t *checked;     /* the place of the last check for signals */
@@ -511,7 +510,7 @@ struct Worker {
 
 void pool_free(Kernel *kernel, uint64_t since);
 
-int python_enter(Worker *worker);
+void python_enter(Worker *worker);
 void python_leave(Worker *worker);
 int checkpoint(Worker *worker, const uint8_t *at);
 int grow_ids(Worker *worker, size_t more);

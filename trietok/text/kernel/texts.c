@@ -62,8 +62,7 @@ static Status put_numbers(Worker *worker, PyObject *answer, int are_bytes)
 
 static Status ask_for_numbers(Worker *worker, int question, Text text)
 {
-    if (python_enter(worker))
-        return FAILED;
+    python_enter(worker);
     PyObject *answer = ask(worker, question, text);
     Status status = put_numbers(worker, answer, question == FOLD);
     Py_XDECREF(answer);
@@ -98,8 +97,7 @@ static int stays_apart(Worker *worker, const uint8_t *pair, size_t length)
     const Entry *entry = cache_get(worker, KEY_PAIR, pair, length);
     if (entry)
         return *ids_of(entry);
-    if (python_enter(worker))
-        return -1;
+    python_enter(worker);
     PyObject *answer = ask(worker, STAY_APART, (Text){NULL, pair, length});
     int32_t result = answer ? PyObject_IsTrue(answer) : -1;
     Py_XDECREF(answer);
@@ -279,8 +277,7 @@ static Char ask_about(Worker *worker, uint32_t code_point)
 {
     Char known = NOT_KNOWN;
     int failed = 0;
-    if (python_enter(worker))
-        return NOT_KNOWN;
+    python_enter(worker);
     for (int i = 0; i < 2 && !failed && known.kind == UNASKED; i++) {
         PyObject *answer = PyObject_CallFunction(worker->kernel->questions[CLASSIFY], "I", (unsigned int)code_point);
         int is_block = answer && PyTuple_Check(answer) && PyTuple_Size(answer) == 3;
@@ -309,10 +306,10 @@ static int ask_about_letters(Worker *worker)
 {
     int are_simple = 1;
     for (uint8_t byte = '0'; byte <= 'z'; byte++) {
-        const uint8_t *next;
+        const uint8_t bytes[4] = {byte}, *next;
         if (!is_alphanumeric(byte))
             continue;
-        if (char_at(worker, &byte, &next).kind == UNASKED)
+        if (char_at(worker, bytes, &next).kind == UNASKED)
             return -1;
         are_simple &= is_simple(worker, byte);
     }
@@ -555,8 +552,7 @@ uint8_t *padded_copy(const uint8_t *bytes, size_t size, uint8_t *at_hand, size_t
 static Status compose(Worker *worker, const uint8_t *part, size_t length, uint8_t **copy, size_t *size)
 {
     Text composed = {NULL, NULL, 0};
-    if (python_enter(worker))
-        return FAILED;
+    python_enter(worker);
     PyObject *answer = ask(worker, COMPOSE, (Text){NULL, part, length});
     Status status = !answer || text_of(answer, &composed) ? FAILED : composed.bytes ? OK : UNSURE;
     *size = composed.size;
