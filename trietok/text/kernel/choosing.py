@@ -143,7 +143,7 @@ class Questions:
         self.classify = classifier.blocks(text_before_kernel() == 0).ask
         # Whether normalization leaves two characters, side by side, as they are.
         self.stay_apart = classifier.stay_apart
-        # The composed form of a part of a chunk, which has the same ids; None where there is none.
+        # The composed form of a part of a chunk, or None. It has the same ids.
         self.compose = classifier.compose
         # The ids of a text, or a chunk.
         self.ids = pipeline.ids_in_python

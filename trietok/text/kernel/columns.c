@@ -1,8 +1,8 @@
 /* What Python receives: lists of ids, spans, columns of a batch as lists or arrays, and ids in one run of bytes.
 
    A call takes a worker from the pool. A batch takes one for each of its threads. Each thread claims a few texts at a
-   time until all are done. Helper threads are created for one batch, or to fill its arrays. They hold the GIL only while
-   they ask Python something.
+   time until all are done. Helper threads are created for one batch, or to fill its arrays. They hold the GIL only
+   while they ask Python something.
 
    When a program exits while a daemon thread waits for its helpers, Python ends that thread as soon as it asks for
    the GIL, and its stack disappears. The helpers may still be running. Therefore a batch must not be on the stack. */
@@ -188,8 +188,7 @@ void python_enter(Worker *worker)
         PyEval_RestoreThread(worker->released);
 }
 
-/* Release the GIL, if `python_enter` has acquired it. A helper stores the first exception for the thread that it helps.
- */
+/* Release the GIL, if `python_enter` has acquired it. A helper keeps the first exception for the thread it helps. */
 void python_leave(Worker *worker)
 {
     if (worker->helps && PyErr_Occurred()) {
@@ -391,9 +390,12 @@ typedef struct {
     PyThread_type_lock ended; /* released by the last thread that ends */
 } Crew;
 
+/* The crew of a capsule; NULL without one. */
+static Crew *crew_of(PyObject *capsule) { return capsule ? PyCapsule_GetPointer(capsule, NULL) : NULL; }
+
 static void crew_free(PyObject *capsule)
 {
-    Crew *crew = PyCapsule_GetPointer(capsule, NULL);
+    Crew *crew = crew_of(capsule);
     PyThread_free_lock(crew->ended);
     xfree(crew);
 }
@@ -401,7 +403,7 @@ static void crew_free(PyObject *capsule)
 /* What a helper does, unless it begins too late. */
 static PyObject *help(PyObject *capsule, PyObject *Py_UNUSED(ignored))
 {
-    Crew *crew = PyCapsule_GetPointer(capsule, NULL);
+    Crew *crew = crew_of(capsule);
     PyThreadState *released = PyEval_SaveThread();
     if (shared_add(&crew->working, 1) >= 0)
         crew->work(crew->task, 1 + (size_t)shared_add(&crew->begun, 1), released);
@@ -440,7 +442,7 @@ static PyObject *crew_new(void (*work)(void *, size_t, PyThreadState *), void *t
 static PyObject *crew_start(size_t wanted, void (*work)(void *, size_t, PyThreadState *), void *task)
 {
     PyObject *capsule = wanted ? crew_new(work, task) : NULL;
-    Crew *crew = capsule ? PyCapsule_GetPointer(capsule, NULL) : NULL;
+    Crew *crew = crew_of(capsule);
     PyObject *threads = crew ? PyImport_ImportModule("_thread") : NULL;
     PyObject *helper = threads ? PyCFunction_New(&help_method, capsule) : NULL;
     while (helper && crew->helpers < wanted) {
@@ -456,11 +458,6 @@ static PyObject *crew_start(size_t wanted, void (*work)(void *, size_t, PyThread
     if (crew && !crew->helpers)
         Py_CLEAR(capsule);
     return capsule;
-}
-
-static size_t helpers_of(PyObject *capsule)
-{
-    return capsule ? ((Crew *)PyCapsule_GetPointer(capsule, NULL))->helpers : 0;
 }
 
 /* Whether the process was forked while a crew was working. The child has only one of the threads. */
@@ -679,8 +676,7 @@ static int take_workers(Batch *batch, size_t threads)
     return 0;
 }
 
-/* Encode all texts of a batch, at least `room` ids of each. Return 0; 1 if a text is not valid UTF-8; -1 for an error.
- */
+/* Encode all texts of a batch, at least `room` ids of each. Return 0; 1 if one is not valid UTF-8; -1 for an error. */
 static int batch_encode(Batch *batch, PyObject *allowed, size_t room)
 {
     enum { PARTS_A_THREAD = 16 };
@@ -691,8 +687,8 @@ static int batch_encode(Batch *batch, PyObject *allowed, size_t room)
     batch->room = room;
     batch->rows_at_once = 1 + batch->count / (Py_ssize_t)(threads * PARTS_A_THREAD);
     batch->crew = crew_start(threads - 1, encode_share, batch);
-    const long long helpers = (long long)helpers_of(batch->crew);
-    Crew *crew = helpers ? PyCapsule_GetPointer(batch->crew, NULL) : NULL;
+    Crew *crew = crew_of(batch->crew);
+    const long long helpers = crew ? (long long)crew->helpers : 0;
     batch->kernel->helped += helpers;
     batch->kernel->helping += helpers;
     if (batch->size > LONG_TEXT)
@@ -988,14 +984,15 @@ static void fill_rows(void *task, size_t Py_UNUSED(thread), PyThreadState *Py_UN
     }
 }
 
-/* Fill all arrays, without the GIL if there is much to do: nobody else has them yet. The crew may be on the stack,
+/* Fill all arrays, without the GIL if there is much to do: nobody else has them yet. The columns may be on the stack,
    because the thread does not ask for the GIL before all helpers have ended. */
 static void fill_arrays(Columns *columns, size_t bytes)
 {
     enum { BYTES_A_THREAD = 1 << 20 };
-    size_t helpers = bytes / BYTES_A_THREAD, most = helpers_of(columns->batch->crew);
+    const Crew *encoders = crew_of(columns->batch->crew);
+    size_t helpers = bytes / BYTES_A_THREAD, most = encoders ? encoders->helpers : 0;
     PyObject *capsule = crew_start(helpers < most ? helpers : most, fill_rows, columns);
-    Crew *crew = capsule ? PyCapsule_GetPointer(capsule, NULL) : NULL;
+    Crew *crew = crew_of(capsule);
     PyThreadState *released = bytes > LONG_TEXT ? PyEval_SaveThread() : NULL;
     fill_rows(columns, 0, NULL);
     if (crew)

@@ -19,8 +19,7 @@
    a character is certain if nothing around it changes what it becomes.
 
    Sizes and lengths are bytes of UTF-8, unless a comment says otherwise. Bytes are called padded if READ_AT_ONCE bytes
-   can be read from their start. A text is padded if PADDING bytes can be read after its end, and the first is a space.
- */
+   can be read from their start. A text is padded if PADDING bytes can be read after it, and the first is a space. */
 #ifndef TRIETOK_KERNEL_H
 #define TRIETOK_KERNEL_H
 
@@ -241,8 +240,7 @@ typedef struct {
     Piece *pieces;               /* a hash table */
     uint64_t mask;               /* number of slots, a power of two, minus one */
     uint64_t *marks, marks_mask; /* one bit for each hash; if it is 0, there is no such piece */
-    uint32_t
-        *lengths; /* by the first four bytes: bit n is set if there may be a piece of n bytes, bit 31 for 31 and more */
+    uint32_t *lengths; /* by the first four bytes: bit n if there may be a piece of n bytes, bit 31 for more */
     uint64_t lengths_mask;
     uint32_t short_lengths; /* bits 2 and 3: whether there are pieces of 2 and 3 bytes */
     Piece *added;           /* while the vocabulary is filled: the pieces in order */
@@ -293,9 +291,8 @@ typedef struct {
 typedef struct {
     uint32_t *slots; /* a hash table: 0, or the number of an entry (from 1) with bits of its hash above the mask */
     uint64_t mask;
-    uint8_t
-        *segments[SEGMENTS]; /* the entries; each segment is twice as large as the one before, so entries never move */
-    uint64_t used;           /* in units of an entry */
+    uint8_t *segments[SEGMENTS]; /* the entries; each is twice as large as the one before, so entries never move */
+    uint64_t used;               /* in units of an entry */
     uint64_t counts[KEY_KINDS];
     uint64_t seed[2];
     int is_full; /* nothing more is added until the next checkpoint, which clears the cache */
@@ -555,8 +552,8 @@ static inline Status put_entry(Worker *worker, const Entry *entry)
 
 /* ---- texts: see texts.c ------------------------------------------------------------------------------------------ */
 
-/* A text as a str, as UTF-8, or both. Without UTF-8 only Python can encode it. UTF-8 without a str must be validated
- * first. */
+/* A text as a str, as UTF-8, or both. Only Python can encode a str without UTF-8. UTF-8 without a str must be validated
+   first. */
 typedef struct {
     PyObject *object;
     const uint8_t *bytes;
@@ -581,7 +578,7 @@ int text_of(PyObject *object, Text *text);
 Status encode_text(Worker *worker, Text text);
 Status encode_steps(Worker *worker, const uint8_t *text, size_t size);
 Status encode_part(Worker *worker, const uint8_t *part, size_t length);
-int remember(Worker *worker, KeyKind kind, const uint8_t *bytes, size_t length, size_t from);
+Status settle_ids(Worker *worker, Status status, const uint8_t *bytes, size_t length, size_t from);
 Status ask_cached(Worker *worker, KeyKind kind, const uint8_t *bytes, size_t length);
 uint8_t *padded_copy(const uint8_t *bytes, size_t size, uint8_t *at_hand, size_t room);
 int has_no_token(const Kernel *kernel, const uint8_t *start, const uint8_t *stop);

@@ -6,9 +6,8 @@
    node is the next node, and each child refers to its next sibling. Nodes with many children have a table. A walk
    from the root could begin at any character of a text, and most walks would end soon: "in v" continues only if "in
    vitro" is a term. Two filters avoid most of these walks. The head of a term is everything before its first space;
-   its edge is the head and the four bytes after that
-   space. Each cached word knows which bytes may follow it (`Entry.after`),
-   and all edges are in one filter by hash.
+   its edge is the head and the four bytes after that space. Each cached word knows which bytes may follow it
+   (`Entry.after`), and all edges are in one filter by hash.
 
    If a term may occur, all chunks that it touches are encoded together, as a window. Other terms that begin in the
    window may extend it. No term crosses the end of a window, so its ids do not depend on what is around it, and it
@@ -220,8 +219,8 @@ int tree_fill(Tree *tree, PyObject *forms)
     return result ? result : make_node_tables(tree);
 }
 
-/* Create the filter of the edges of all trees. If folding changes ASCII in other ways than its case,
-   every edge is in the filter. Return -1 without memory. */
+/* Create the filter of the edges of all trees. If folding changes ASCII in other ways than its case, every edge is in
+   the filter. Return -1 without memory. */
 int edges_fill(Kernel *kernel)
 {
     size_t count = 0;
@@ -482,11 +481,6 @@ Status put_window(Worker *worker, Chunk *chunk)
     if (entry)
         return put_entry(worker, entry);
     Status status = settle_window(worker, chunk->start, length);
-    if (status == OK && remember(worker, KEY_CHUNK, chunk->start, length, count))
-        status = FAILED;
-    if (status == UNSURE) {
-        worker->count = count;
-        status = ask_cached(worker, KEY_CHUNK, chunk->start, length);
-    }
-    return status;
+    status = settle_ids(worker, status, chunk->start, length, count);
+    return status == UNSURE ? ask_cached(worker, KEY_CHUNK, chunk->start, length) : status;
 }

@@ -71,9 +71,20 @@ static Status ask_for_numbers(Worker *worker, int question, Text text)
 }
 
 /* Cache the ids from number `from` on, for padded bytes. Return -1 without memory. */
-int remember(Worker *worker, KeyKind kind, const uint8_t *bytes, size_t length, size_t from)
+static int remember(Worker *worker, KeyKind kind, const uint8_t *bytes, size_t length, size_t from)
 {
     return cache_put(worker, kind, bytes, length, worker->ids + from, worker->count - from, (Starts){0, 0});
+}
+
+/* After an attempt to encode a chunk, a part of it or a window: cache the ids from number `from` on, or remove them if
+   Python must encode it. */
+Status settle_ids(Worker *worker, Status status, const uint8_t *bytes, size_t length, size_t from)
+{
+    if (status == OK && remember(worker, KEY_CHUNK, bytes, length, from))
+        return FAILED;
+    if (status == UNSURE)
+        worker->count = from;
+    return status;
 }
 
 /* Append the answer to a question about padded bytes, from the cache if it is there. */
@@ -579,11 +590,7 @@ static Status encode_composed(Worker *worker, const uint8_t *part, size_t length
         status = UNSURE; /* composing has made a space */
     if (copy != worker->part)
         xfree(copy);
-    if (status == OK && remember(worker, KEY_CHUNK, part, length, count))
-        status = FAILED;
-    if (status == UNSURE)
-        worker->count = count;
-    return status;
+    return settle_ids(worker, status, part, length, count);
 }
 
 /* Encode a part that contains no added token, such as what is left of a window between terms. */
@@ -653,11 +660,7 @@ static Status settle_tokens(Worker *worker, const uint8_t *from, size_t length)
     Status status = lower_ascii(lowered, length) ? encode_around_tokens(worker, from, length, lowered) : UNSURE;
     if (lowered != at_hand)
         xfree(lowered);
-    if (status == OK && remember(worker, KEY_CHUNK, from, length, count))
-        status = FAILED;
-    if (status == UNSURE)
-        worker->count = count;
-    return status;
+    return settle_ids(worker, status, from, length, count);
 }
 
 /* The end of a part: the next boundary. `*has_key` becomes true if an added token may cross it. Return NULL for an
@@ -768,9 +771,9 @@ static inline Status read_certain(Worker *worker, Chunk *chunk, Char known, cons
                 return FAILED;
             worker->ids[worker->count++] = known.id;
             note_before(chunk, known, next);
+            if (known.flags == IS_BOUNDARY && !(next = put_alone(worker, next)))
+                return FAILED;
         }
-        if (known.kind == ALONE && known.flags == IS_BOUNDARY && !(next = put_alone(worker, next)))
-            return FAILED;
         if (known.kind == SPACE || known.flags & IS_BOUNDARY)
             set_boundary(worker, chunk, next);
         chunk->has_spaces |= known.kind == SPACE;
@@ -830,9 +833,8 @@ static Status put_chunk(Worker *worker, Chunk *chunk)
 /* ---- many words at once ------------------------------------------------------------------------------------------ */
 
 /* The fast path reads up to 24 words ahead. Each is followed by ASCII. If there are terms, each is ASCII of at most 15
-   bytes. Their
-   entries are far apart in memory, so all of them are prefetched before the first is used. There is no checkpoint in
-   between, so the entries stay valid. */
+   bytes. Their entries are far apart in memory, so all of them are prefetched before the first is used. There is no
+   checkpoint in between, so the entries stay valid. */
 enum {
     WORDS_AT_ONCE = 24,
     IDS_AT_ONCE = WORDS_AT_ONCE * (IDS_IN_ENTRY + 1) + IDS_IN_ENTRY,

@@ -1,10 +1,9 @@
 /* A word -> its ids. `cache_get` (in kernel.h) looks up a word in the cache. If it is not there, `ids_of_word` finds
    the longest vocabulary token at the start of the word, then at the start of the rest, and so on (WordPiece).
 
-   The vocabulary is a hash table. Tokens of at most 11 bytes are compared as two numbers. The first four bytes
-   of the rest tell which token lengths are possible; these lengths are tried, longest first. So
-   each piece costs one step for each possible length, independent of the length of the word. After it is filled, the
-   vocabulary never changes.
+   The vocabulary is a hash table. Tokens of at most 11 bytes are compared as two numbers. The first four bytes of the
+   rest tell which token lengths are possible; these lengths are tried, longest first. So each piece costs one step for
+   each possible length, independent of the length of the word. After it is filled, the vocabulary never changes.
 
    The cache is a hash table with four bytes in a slot, which refer to an entry. Entries are stored in the order of
    their first use, so frequent words are close together, and a lookup reads memory in two places. The hash has a
