@@ -23,13 +23,13 @@ __version__ = "0.2.0"
 
 # The public names of each module. The module is imported when one of its names is first used.
 _NAMES = {
-    "corpus.collators": [
+    "batches.collators": [
         "DataCollatorForLanguageModeling",
         "DataCollatorForWholeWordMask",
         "DataCollatorWithPadding",
     ],
-    "corpus.encode_files": ["encode_files"],
-    "corpus.tokenize_batch": ["TokenizeBatch"],
+    "batches.encode_files": ["encode_files"],
+    "batches.tokenize_batch": ["TokenizeBatch"],
     "errors": [
         "FileError",
         "FileFormatError",

@@ -2,13 +2,13 @@
 first asked for.
 """
 
-from trietok.corpus.collators import (
+from trietok.batches.collators import (
     DataCollatorForLanguageModeling as DataCollatorForLanguageModeling,
 )
-from trietok.corpus.collators import DataCollatorForWholeWordMask as DataCollatorForWholeWordMask
-from trietok.corpus.collators import DataCollatorWithPadding as DataCollatorWithPadding
-from trietok.corpus.encode_files import encode_files as encode_files
-from trietok.corpus.tokenize_batch import TokenizeBatch as TokenizeBatch
+from trietok.batches.collators import DataCollatorForWholeWordMask as DataCollatorForWholeWordMask
+from trietok.batches.collators import DataCollatorWithPadding as DataCollatorWithPadding
+from trietok.batches.encode_files import encode_files as encode_files
+from trietok.batches.tokenize_batch import TokenizeBatch as TokenizeBatch
 from trietok.errors import FileError as FileError
 from trietok.errors import FileFormatError as FileFormatError
 from trietok.errors import InputError as InputError

@@ -18,11 +18,11 @@ from trietok.cli.options import EncodingOptions, tokenizer_of
 from trietok.cli.output import FOUND, on_one_line, warn
 from trietok.cli.progress import amount, said_regularly, shown_bars
 from trietok.cli.results import write_result
-from trietok.corpus.encode_files import encode_files as encode
+from trietok.batches.encode_files import encode_files as encode
 from trietok.showing.characters import number_of
 
 if TYPE_CHECKING:
-    from trietok.corpus.encode_files import RunProgress
+    from trietok.batches.encode_files import RunProgress
 
 _MEGABYTE = 1_000_000
 _MOST_NAMED = 20  # files

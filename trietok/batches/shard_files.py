@@ -14,7 +14,7 @@ from array import array
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.corpus.row_encoder import (
+from trietok.batches.row_encoder import (
     ID_BYTES,
     IDS,
     LENGTH,

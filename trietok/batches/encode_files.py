@@ -23,7 +23,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from trietok.cores import cores
-from trietok.corpus.encode_shard import (
+from trietok.batches.encode_shard import (
     GOES_ON,
     Outcome,
     ShardEncoder,
@@ -31,13 +31,13 @@ from trietok.corpus.encode_shard import (
     advice_on,
     versions_here,
 )
-from trietok.corpus.input_files import TextFile
-from trietok.corpus.manifest import MANIFEST_FORMAT
-from trietok.corpus.row_encoder import IDS, SMALL_COLUMNS, RowEncoder, may_mean_options_of
-from trietok.corpus.run_directory import RunDirectory
-from trietok.corpus.shard_plan import Shard, check_can_be_read, key_of, planned
-from trietok.corpus.shard_pool import run_in_pool, run_in_threads
-from trietok.corpus.text_inputs import changed_since, find_inputs, is_of_machine
+from trietok.batches.input_files import TextFile
+from trietok.batches.manifest import MANIFEST_FORMAT
+from trietok.batches.row_encoder import IDS, SMALL_COLUMNS, RowEncoder, may_mean_options_of
+from trietok.batches.run_directory import RunDirectory
+from trietok.batches.shard_plan import Shard, check_can_be_read, key_of, planned
+from trietok.batches.shard_pool import run_in_pool, run_in_threads
+from trietok.batches.text_inputs import changed_since, find_inputs, is_of_machine
 from trietok.errors import (
     FileError,
     FileFormatError,

@@ -24,8 +24,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 from zlib import crc32
 
-from trietok.corpus.input_files import TextFile
-from trietok.corpus.shard_files import check_text_type
+from trietok.batches.input_files import TextFile
+from trietok.batches.shard_files import check_text_type
 from trietok.errors import FileError, FileFormatError, InputError
 from trietok.files.tables import import_pyarrow, open_parquet, type_of_column
 from trietok.files.text_rows import TABLES

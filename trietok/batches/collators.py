@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from trietok.corpus.masking import (
+from trietok.batches.masking import (
     IGNORED_LABEL,
     MASKINGS,
     Masking,
@@ -47,7 +47,7 @@ from trietok.tokenizer.base import PreTrainedTokenizer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from trietok.corpus.masking import FlagArray, IdArray
+    from trietok.batches.masking import FlagArray, IdArray
 
 
 def _kind_of_tensors(*wanted: Tensors) -> TensorType:

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import trietok
-from trietok.corpus.row_encoder import ID_BYTES, SMALL_COLUMNS, EncodedRows, RowEncoder
-from trietok.corpus.shard_files import Content, ParquetShard
-from trietok.corpus.shard_plan import Shard
-from trietok.corpus.text_inputs import (
+from trietok.batches.row_encoder import ID_BYTES, SMALL_COLUMNS, EncodedRows, RowEncoder
+from trietok.batches.shard_files import Content, ParquetShard
+from trietok.batches.shard_plan import Shard
+from trietok.batches.text_inputs import (
     ChangedFileError,
     LongText,
     Parts,

@@ -24,7 +24,7 @@ from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.corpus.encode_shard import (
+from trietok.batches.encode_shard import (
     GOES_ON,
     RECORD_SUFFIX,
     STATE_FOLDER,
@@ -32,8 +32,8 @@ from trietok.corpus.encode_shard import (
     ShardJob,
     checksum,
 )
-from trietok.corpus.input_files import TextFile
-from trietok.corpus.manifest import (
+from trietok.batches.input_files import TextFile
+from trietok.batches.manifest import (
     MANIFEST_FORMAT,
     PART,
     REJECTS,
@@ -52,7 +52,7 @@ from trietok.corpus.manifest import (
     totals_of,
     with_parts,
 )
-from trietok.corpus.shard_plan import Shard, text_bytes_of
+from trietok.batches.shard_plan import Shard, text_bytes_of
 from trietok.disk import FULL, NEW, flush_directory, locked_directory, replacing
 from trietok.errors import FileError, InputError
 from trietok.files.new_directory import make_directory

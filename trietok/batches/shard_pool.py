@@ -16,14 +16,14 @@ from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING
 
-from trietok.corpus.encode_shard import (
+from trietok.batches.encode_shard import (
     Outcome,
     ShardEncoder,
     ShardJob,
     encode_in_worker,
     start_worker,
 )
-from trietok.corpus.shard_plan import Shard
+from trietok.batches.shard_plan import Shard
 from trietok.errors import TrietokError
 from trietok.worker_pool import finished_of, submitting, worker_pool
 

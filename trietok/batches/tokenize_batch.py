@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from typing import Any
 
-from trietok.corpus.row_encoder import EncodedRows, RowEncoder, may_mean_options_of
-from trietok.corpus.shard_files import (
+from trietok.batches.row_encoder import EncodedRows, RowEncoder, may_mean_options_of
+from trietok.batches.shard_files import (
     arrow_columns,
     check_text_type,
     column_types,

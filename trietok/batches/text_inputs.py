@@ -21,10 +21,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from trietok.corpus.input_files import Status, TextFile, files_listed
-from trietok.corpus.json_lines import rows_of_json, table_of
-from trietok.corpus.row_encoder import lines_of_block
-from trietok.corpus.shard_plan import FileStretch, check_table, damage_told, read_batches
+from trietok.batches.input_files import Status, TextFile, files_listed
+from trietok.batches.json_lines import rows_of_json, table_of
+from trietok.batches.row_encoder import lines_of_block
+from trietok.batches.shard_plan import FileStretch, check_table, damage_told, read_batches
 from trietok.disk import naming
 from trietok.errors import (
     FileError,
