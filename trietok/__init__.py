@@ -26,6 +26,7 @@ _NAMES = {
     "batches.collators": [
         "DataCollatorForLanguageModeling",
         "DataCollatorForWholeWordMask",
+        "DataCollatorWithFlattening",
         "DataCollatorWithPadding",
     ],
     "batches.encode_files": ["encode_files"],

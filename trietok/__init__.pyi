@@ -6,6 +6,7 @@ from trietok.batches.collators import (
     DataCollatorForLanguageModeling as DataCollatorForLanguageModeling,
 )
 from trietok.batches.collators import DataCollatorForWholeWordMask as DataCollatorForWholeWordMask
+from trietok.batches.collators import DataCollatorWithFlattening as DataCollatorWithFlattening
 from trietok.batches.collators import DataCollatorWithPadding as DataCollatorWithPadding
 from trietok.batches.encode_files import encode_files as encode_files
 from trietok.batches.tokenize_batch import TokenizeBatch as TokenizeBatch

@@ -120,7 +120,7 @@ PAGES = {
         " training](../training_batches.md).",
         tuple(
             """
-            encode_files TokenizeBatch DataCollatorWithPadding
+            encode_files TokenizeBatch DataCollatorWithPadding DataCollatorWithFlattening
             DataCollatorForLanguageModeling DataCollatorForWholeWordMask
             """.split()
         ),

@@ -21,11 +21,11 @@ def examples(english):
 
 @pytest.fixture
 def collator(english):
-    """A function that makes a collator of numpy arrays with a seed."""
+    """Return a function that creates a collator of numpy arrays with a seed."""
 
-    def make(**options) -> DataCollatorForLanguageModeling:
+    def create(**options) -> DataCollatorForLanguageModeling:
         return DataCollatorForLanguageModeling(
             english, **{"return_tensors": "np", "seed": 5, **options}
         )
 
-    return make
+    return create

@@ -1,6 +1,4 @@
-"""The seed of a collator: the same batch for the same seed in any worker; without one, the global
-seed decides.
-"""
+"""A seed makes the same batch in any worker; without one, the global random state decides."""
 
 from __future__ import annotations
 
@@ -17,35 +15,35 @@ from tests.conftest import needs
 
 
 def test_the_seed_the_epoch_and_the_batch_decide_the_masks(examples, collator):
-    one = collator()
-    first = lists(one(examples))
-    assert lists(one(examples)) == first == lists(collator()(examples))
-    assert lists(collator(seed=6)(examples)) != first
-    one.set_epoch(1)
-    assert lists(one(examples)) != first
-    one.set_epoch(0)
-    assert lists(one(examples)) == first
+    seeded = collator()
+    first = lists(seeded(examples))
+    assert lists(seeded(examples)) == first
     assert lists(collator(seed=numpy.int64(5))(examples)) == first
-    others = [lists(collator(seed=seed)(examples)) for seed in (0, -3, 2**80, 0, -3, 2**80)]
-    assert others[:3] == others[3:]
-    assert all(other != first for other in others)
-    # Among other texts a text gets another mask, so a shuffled data set is masked anew each epoch.
-    masks = {
-        tuple(one([examples[2], *others]).labels[0][:13].tolist())
-        for others in zip(examples[:9], strict=True)
-    }
+    seeded.set_epoch(1)
+    assert lists(seeded(examples)) != first
+    seeded.set_epoch(0)
+    assert lists(seeded(examples)) == first
+    for seed in (0, -3, 2**80):
+        batch = lists(collator(seed=seed)(examples))
+        assert batch == lists(collator(seed=seed)(examples)) != first
+
+
+def test_a_text_gets_other_masks_in_a_batch_with_other_texts(examples, collator):
+    """So a shuffled data set has other masks in each epoch."""
+    seeded = collator()
+    masks = {tuple(seeded([examples[2], other]).labels[0][:13].tolist()) for other in examples[:9]}
     assert len(masks) > 1
 
 
-def test_without_a_seed_every_batch_is_masked_anew(examples, collator):
-    one = collator(seed=None)
-    copied = pickle.loads(pickle.dumps(one))
-    batches = [lists(make(examples * 4)) for make in (one, one, copied, copied)]
+def test_without_a_seed_every_batch_gets_other_masks(examples, collator):
+    unseeded = collator(seed=None)
+    copied = pickle.loads(pickle.dumps(unseeded))
+    batches = [lists(one(examples * 4)) for one in (unseeded, unseeded, copied, copied)]
     assert all(batches[i] != batches[j] for i in range(4) for j in range(i))
 
 
 def seed_all(seed: int) -> None:
-    """What `transformers.set_seed` does."""
+    """Do what `transformers.set_seed` does."""
     random.seed(seed)
     numpy.random.seed(seed)
     if "pt" in TENSORS:
@@ -59,8 +57,8 @@ def seed_all(seed: int) -> None:
 def test_without_a_seed_the_global_one_decides(examples, collator, tensors, options):
     def two_epochs(seed):
         seed_all(seed)
-        one = collator(seed=None, return_tensors=tensors, **options)
-        return [lists(one(examples)) for _ in range(2)]
+        unseeded = collator(seed=None, return_tensors=tensors, **options)
+        return [lists(unseeded(examples)) for _ in range(2)]
 
     first, second = two_epochs(42)
     assert first != second  # the same batch in the next epoch
@@ -68,13 +66,13 @@ def test_without_a_seed_the_global_one_decides(examples, collator, tensors, opti
     assert first not in two_epochs(43)
 
 
-def test_processes_with_the_same_global_state_mask_other_batches_otherwise(english, collator):
-    """numpy's state is the same in processes that were forked from one."""
-    one = collator(seed=None, mlm_probability=0.5)
+def test_processes_with_the_same_global_state_mask_other_batches_otherwise(collator):
+    """Forked processes start with the same state of numpy."""
+    unseeded = collator(seed=None, mlm_probability=0.5)
     masks = []
     for word in (6, 7):
         seed_all(1)
-        masks.append((one([{"input_ids": [2, *[word] * 200, 3]}]).labels != -100).tolist())
+        masks.append((unseeded([{"input_ids": [2, *[word] * 200, 3]}]).labels != -100).tolist())
     assert masks[0] != masks[1]
 
 
@@ -104,16 +102,16 @@ def collate(collator, examples) -> dict[str, list]:
 
 
 def test_spawned_processes_make_the_same_batches(examples, collator):
-    one = collator(whole_word_mask=True)
-    one.set_epoch(3)
+    seeded = collator(whole_word_mask=True)
+    seeded.set_epoch(3)
     batches = [examples[start : start + 4] for start in range(0, 16, 2)]
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as processes:
-        made = list(processes.map(collate, [one] * len(batches), batches))
-    assert made == [collate(one, batch) for batch in batches]
+        results = list(processes.map(collate, [seeded] * len(batches), batches))
+    assert results == [collate(seeded, batch) for batch in batches]
 
 
 def loaded(collator, examples, **options) -> list[dict[str, list]]:
-    """The batches of an epoch, shuffled in an order that is the same each time."""
+    """Return the batches of an epoch in an order that is shuffled the same way each time."""
     torch = needs("torch")
     order = torch.Generator().manual_seed(8)
     loader = torch.utils.data.DataLoader(
@@ -124,25 +122,26 @@ def loaded(collator, examples, **options) -> list[dict[str, list]]:
 
 @pytest.mark.parametrize("epoch", [0, 1])
 def test_torch_workers_make_the_same_batches(examples, collator, epoch):
-    one = collator(return_tensors="pt")
-    one.set_epoch(epoch)
-    batches = loaded(one, examples, num_workers=0)
+    seeded = collator(return_tensors="pt")
+    seeded.set_epoch(epoch)
+    batches = loaded(seeded, examples, num_workers=0)
     assert len(batches) == 6
     for workers in (1, 2):
-        assert loaded(one, examples, num_workers=workers) == batches
-    if epoch:
-        one.set_epoch(0)
-        assert loaded(one, examples, num_workers=2) != batches
+        assert loaded(seeded, examples, num_workers=workers) == batches
+    seeded.set_epoch(1 - epoch)
+    assert loaded(seeded, examples, num_workers=2) != batches
 
 
 @pytest.mark.parametrize("tensors", ["pt", "np"])
 def test_torch_workers_follow_the_global_seed(examples, collator, tensors):
     torch = needs("torch")
-    one = collator(return_tensors=tensors, seed=None)
+    unseeded = collator(return_tensors=tensors, seed=None)
 
     def two_epochs(seed):
         seed_all(seed)
-        loader = torch.utils.data.DataLoader(examples, batch_size=3, collate_fn=one, num_workers=2)
+        loader = torch.utils.data.DataLoader(
+            examples, batch_size=3, collate_fn=unseeded, num_workers=2
+        )
         return [[lists(batch) for batch in loader] for _ in range(2)]
 
     first, second = two_epochs(42)
@@ -151,8 +150,8 @@ def test_torch_workers_follow_the_global_seed(examples, collator, tensors):
     assert first not in two_epochs(43)
 
 
-def test_torch_workers_without_a_seed_differ(examples, collator):
-    """Two workers that begin as copies of one process give the same batch different masks."""
+def test_torch_workers_without_a_seed_differ(collator):
+    """Two workers that start as copies of one process give the same batch different masks."""
     needs("torch")
     long = [{"input_ids": [2, *range(5, 205), 3]}] * 12
     batches = loaded(collator(return_tensors="pt", seed=None), long, num_workers=2)

@@ -1,4 +1,4 @@
-"""The collators: the forms of examples, the batches, and mistakes."""
+"""The collators: the forms of examples, the batches, and wrong arguments."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from trietok import (
     BertTokenizer,
     DataCollatorForLanguageModeling,
     DataCollatorForWholeWordMask,
+    DataCollatorWithFlattening,
     DataCollatorWithPadding,
     InputError,
     InputTypeError,
     NotSupportedError,
-    OptionError,
     SpecialTokenError,
 )
 
 TENSORS = ["np"] if find_spec("torch") is None else ["np", "pt"]
-COLLATORS = [DataCollatorForLanguageModeling, DataCollatorWithPadding]
 
 
 def lists(batch) -> dict[str, list]:
-    return {key: value.tolist() for key, value in batch.items()}
+    return {
+        key: value if isinstance(value, int) else value.tolist() for key, value in batch.items()
+    }
 
 
-# ---- batches ------------------------------------------------------------------------------
+# ---- masking and padding -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("tensors", TENSORS)
@@ -54,33 +55,34 @@ def test_numpy_and_torch_get_the_same_numbers(examples, collator):
     needs("torch")
     arrays = lists(collator()(examples))
     assert arrays == lists(collator(return_tensors="pt")(examples))
-    assert (
-        arrays
-        == lists(collator().torch_call(examples))
-        == lists(collator(return_tensors="pt").numpy_call(examples))
-    )
+    assert arrays == lists(collator().torch_call(examples))
+    assert arrays == lists(collator(return_tensors="pt").numpy_call(examples))
 
 
 def test_without_torch_a_batch_is_of_numpy_arrays(english, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    for make in COLLATORS:
-        assert isinstance(make(english)([{"input_ids": [2, 3]}]).input_ids, numpy.ndarray)
+    for collator in (
+        DataCollatorForLanguageModeling(english),
+        DataCollatorWithPadding(english),
+        DataCollatorWithFlattening(),
+    ):
+        assert isinstance(collator([{"input_ids": [2, 3]}]).input_ids, numpy.ndarray)
 
 
 def test_padding_moves_no_mask(english, examples, collator):
-    """Neither how long a batch is nor the side of its padding says which tokens are chosen."""
-    want = [
-        [label for label in row if label != -100] for row in collator()(examples).labels.tolist()
-    ]
+    """The length of a batch and its padding side do not change which tokens are chosen."""
+
+    def chosen(batch) -> list[list[int]]:
+        return [[label for label in row if label != -100] for row in batch.labels.tolist()]
+
+    expected = chosen(collator()(examples))
+    assert chosen(collator(pad_to_multiple_of=64)(examples)) == expected
+    padded = [english(text, padding="max_length", max_length=40) for text in TEXTS * 4]
+    assert chosen(collator()(padded)) == expected
     left = copy.deepcopy(english)
     left.padding_side = "left"
-    others = [collator(pad_to_multiple_of=64)(examples)]
-    others += [DataCollatorForLanguageModeling(left, return_tensors="np", seed=5)(examples)]
-    others += [
-        collator()([english(text, padding="max_length", max_length=40) for text in TEXTS * 4])
-    ]
-    for batch in others:
-        assert [[label for label in row if label != -100] for row in batch.labels.tolist()] == want
+    batch = DataCollatorForLanguageModeling(left, return_tensors="np", seed=5)(examples)
+    assert chosen(batch) == expected
 
 
 def test_without_masking_the_labels_are_the_ids(examples, collator):
@@ -94,39 +96,27 @@ def test_without_masking_the_labels_are_the_ids(examples, collator):
 def test_special_tokens_and_padding_are_never_chosen(english, examples, collator):
     everything = collator(mlm_probability=1, mask_replace_prob=1, random_replace_prob=0)
     batch = everything(examples)
-    assert (
-        (batch.labels != -100)
-        == (batch.attention_mask == 1) & ~numpy.isin(batch.input_ids, [0, 2, 3])
-    ).all()
-    # A mask that comes with the examples is heeded, and is no part of the batch; padding stays out
-    # all the same.
-    marked = [
-        {**example, "special_tokens_mask": [0] * len(example.input_ids)} for example in examples
-    ]
-    batch = everything(marked)
+    is_token = batch.attention_mask == 1
+    is_special = numpy.isin(batch.input_ids, [0, 2, 3])
+    assert ((batch.labels != -100) == is_token & ~is_special).all()
+
+
+def test_a_special_tokens_mask_replaces_the_tokenizers_but_never_covers_padding(english, collator):
+    everything = collator(mlm_probability=1, mask_replace_prob=1, random_replace_prob=0)
+    texts = ["the people", "the [UNK] [SEP]"]
+    batch = everything([english(text, return_special_tokens_mask=True) for text in texts])
     assert "special_tokens_mask" not in batch
-    assert ((batch.labels != -100) == (batch.attention_mask == 1)).all()
-    batch = everything(
-        [
-            english(text, return_special_tokens_mask=True)
-            for text in ["the people", "the [UNK] [SEP]"]
-        ]
-    )
     assert batch.labels.tolist()[1] == [-100, 134, 1, 3, -100]
-    padded = {
-        "input_ids": [2, 168, 168, 0],
-        "attention_mask": [1, 1, 0, 0],
-        "special_tokens_mask": [1, 0, 0, 0],
-    }
-    assert everything([padded]).labels.tolist() == [[-100, 168, -100, -100]]
-    padded = {"input_ids": [2, 168, 0, 0], "special_tokens_mask": [1, 0, 0, 0]}
-    assert everything([padded]).labels.tolist() == [[-100, 168, -100, -100]]
+    example = {"input_ids": [2, 168, 168, 0], "special_tokens_mask": [1, 0, 0, 0]}
+    assert everything([example]).labels.tolist() == [[-100, 168, 168, -100]]
+    example["attention_mask"] = [1, 1, 0, 0]
+    assert everything([example]).labels.tolist() == [[-100, 168, -100, -100]]
 
 
 def test_every_form_of_an_example_gives_the_same(english, examples, collator):
     rows = [example.input_ids for example in examples]
-    want = collator()(rows)
-    assert list(want) == ["input_ids", "labels"]
+    expected = collator()(rows)
+    assert list(expected) == ["input_ids", "labels"]
     forms = [
         [{"input_ids": row} for row in rows],
         [{"input_ids": numpy.array(row, numpy.int32)} for row in rows],
@@ -138,28 +128,25 @@ def test_every_form_of_an_example_gives_the_same(english, examples, collator):
         forms += [list(map(torch.tensor, rows)), [{"input_ids": torch.tensor(row)} for row in rows]]
     for form in forms:
         batch = collator()(form)
-        assert batch.input_ids.tolist() == want.input_ids.tolist()
-        assert batch.labels.tolist() == want.labels.tolist()
+        assert batch.input_ids.tolist() == expected.input_ids.tolist()
+        assert batch.labels.tolist() == expected.labels.tolist()
         assert batch.labels.dtype == numpy.int64
     same_length = numpy.array([[2, 168, 3]] * 3)
     assert collator()(same_length).input_ids.shape == (3, 3)
 
 
 def test_a_collator_does_not_change_its_examples(examples, collator):
-    given = [
-        {**example, "offset_mapping": [(0, 1)], "special_tokens_mask": [0] * 8}
-        for example in examples[:1]
-    ]
-    before = copy.deepcopy(given)
-    collator(whole_word_mask=True, mlm_probability=1)(given)
-    assert given == before
+    dicts = [{**examples[0], "offset_mapping": [(0, 1)], "special_tokens_mask": [0] * 8}]
+    before = copy.deepcopy(dicts)
+    collator(whole_word_mask=True, mlm_probability=1)(dicts)
+    assert dicts == before
     rows = [numpy.array([2, 168, 168, 3])]
     collator(mlm_probability=1)(rows)
     assert rows[0].tolist() == [2, 168, 168, 3]
 
 
 def test_random_tokens_are_tokens(small):
-    """Where ids have no token, none of them is drawn, and the highest is."""
+    """Ids without a token are never drawn."""
     tokenizer = small("a", "b", "c")
     tokenizer.add_tokens(["<x>", "<y>", "<z>"])
     tokenizer.remove_tokens(["<x>", "<y>"])
@@ -185,9 +172,7 @@ def pieces(small):
 
 
 def chosen_together(tokenizer, examples, **options) -> list[set[int]]:
-    """The places that are chosen in any of very many batches, put together where they are always
-    chosen together.
-    """
+    """Return the groups of places that many seeds always choose together."""
     collator = DataCollatorForLanguageModeling(
         tokenizer, whole_word_mask=True, mlm_probability=0.5, return_tensors="np", **options
     )
@@ -210,7 +195,7 @@ def test_the_pieces_of_a_word_are_chosen_together(pieces, masking):
 
 
 def test_a_piece_without_its_word_is_a_word(pieces):
-    """Texts cut in windows begin inside words, and no word goes on across [SEP]."""
+    """Windows of a text may begin inside a word, and no word continues across [SEP]."""
     tokens = ["##aff", "##able", "[SEP]", "##s", "a", "[SEP]"]
     assert chosen_together(pieces, [pieces.convert_tokens_to_ids(tokens)]) == [{0, 1}, {3}, {4}]
 
@@ -244,7 +229,7 @@ def test_the_collator_for_whole_words_is_the_one_with_that_option(english, examp
     assert lists(one(examples)) == lists(other(examples))
 
 
-# ---- mistakes ------------------------------------------------------------------------------------
+# ---- wrong arguments -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -267,14 +252,13 @@ def test_the_collator_for_whole_words_is_the_one_with_that_option(english, examp
         ({"seed": "1"}, InputTypeError),
         ({"seed": 1.0}, InputTypeError),
         ({"tf_experimental_compile": True}, NotSupportedError),
-        ({"foo": 1}, OptionError),
     ],
 )
 def test_wrong_options_are_refused(collator, options, error):
     with pytest.raises(error) as caught:
         collator(**options)
-    said = str(caught.value)
-    assert any(name in said or repr(value) in said for name, value in options.items())
+    message = str(caught.value)
+    assert any(name in message or repr(value) in message for name, value in options.items())
 
 
 def test_a_share_may_be_any_number_from_none_to_all(examples, collator):
@@ -320,6 +304,15 @@ def test_only_padding_needs_a_padding_token(vocab_file):
         assert caught.value.role == "pad_token"
 
 
+@pytest.fixture(params=["mask", "pad", "flatten"])
+def any_collator(request, english):
+    return {
+        "mask": DataCollatorForLanguageModeling(english, return_tensors="np"),
+        "pad": DataCollatorWithPadding(english, return_tensors="np"),
+        "flatten": DataCollatorWithFlattening("np"),
+    }[request.param]
+
+
 @pytest.mark.parametrize(
     "features",
     [
@@ -328,46 +321,141 @@ def test_only_padding_needs_a_padding_token(vocab_file):
         "the people",
         None,
         ["the people"],
-        [[2, 3], [2.5]],
-        [[2, 3], {"input_ids": [2, 3]}],
         [{"input_ids": [2, 3]}, [2, 3]],
         [{"input_ids": [2, 3]}, {}],
         [{"text": "a"}],
+    ],
+)
+def test_wrong_batches_are_refused(any_collator, features):
+    assert any_collator([{"input_ids": [2, 3]}]).input_ids.tolist() == [[2, 3]]
+    with pytest.raises(InputError):
+        any_collator(features)
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        [[2, 3], [2.5]],
+        [[2, 3], {"input_ids": [2, 3]}],
         [{"input_ids": [[2, 3]]}],
         [{"input_ids": numpy.array([[2, 3]])}],
         [{"input_ids": numpy.array([2.0])}],
         [{"input_ids": [2, 3], "special_tokens_mask": [1]}],
     ],
 )
-def test_wrong_batches_are_refused(collator, features):
-    made = collator()
-    assert made([{"input_ids": [2, 3]}]).input_ids.tolist() == [[2, 3]]
+def test_masking_refuses_what_is_not_a_sequence_of_ids(collator, features):
     with pytest.raises(InputError):
-        made(features)
+        collator()(features)
 
 
 @pytest.mark.parametrize("position", [-1, 3])
 def test_a_chinese_ref_outside_its_text_is_refused(collator, position):
-    made, example = collator(whole_word_mask=True), {"input_ids": [2, 168, 3], "chinese_ref": [1]}
-    assert made([{"input_ids": [2] * 9}, example]).input_ids.shape == (2, 9)
+    whole_words = collator(whole_word_mask=True)
+    example = {"input_ids": [2, 168, 3], "chinese_ref": [1]}
+    assert whole_words([{"input_ids": [2] * 9}, example]).input_ids.shape == (2, 9)
     example["chinese_ref"].append(position)
     with pytest.raises(InputError, match="chinese_ref"):
-        made([{"input_ids": [2] * 9}, example])
+        whole_words([{"input_ids": [2] * 9}, example])
 
 
-# ---- padding only --------------------------------------------------------------------------------
+@pytest.mark.parametrize("options", [{"pad_to_multiple_of": 0}, {"return_tensors": "jax"}])
+def test_padding_refuses_wrong_options(english, options):
+    with pytest.raises(InputError):
+        DataCollatorWithPadding(english, **options)
 
 
-def test_padding_refuses_wrong_options_and_batches(english):
-    for options in ({"pad_to_multiple_of": 0}, {"return_tensors": "jax"}):
+@pytest.mark.parametrize("tensors", TENSORS)
+def test_without_padding_texts_of_one_length_still_become_a_batch(english, tensors):
+    collator = DataCollatorWithPadding(english, False, return_tensors=tensors)
+    assert collator([{"input_ids": [2]}, {"input_ids": [3]}]).input_ids.tolist() == [[2], [3]]
+    if tensors == "pt":  # numpy has ragged arrays
         with pytest.raises(InputError):
-            DataCollatorWithPadding(english, **options)
-    made = DataCollatorWithPadding(english, return_tensors="np")
-    for features in ([], {"input_ids": [[2]]}):
-        with pytest.raises(InputError):
-            made(features)
-    without = DataCollatorWithPadding(english, False, return_tensors=TENSORS[-1])
-    assert without([{"input_ids": [2]}, {"input_ids": [3]}]).input_ids.tolist() == [[2], [3]]
-    if TENSORS[-1] == "pt":  # numpy has ragged arrays
-        with pytest.raises(InputError):
-            without([{"input_ids": [2]}, {"input_ids": [2, 3]}])
+            collator([{"input_ids": [2]}, {"input_ids": [2, 3]}])
+
+
+# ---- flattening ----------------------------------------------------------------------------------
+
+TWO_TEXTS = [{"input_ids": [2, 5, 6, 3]}, {"input_ids": [2, 7, 3]}]
+
+
+@pytest.mark.parametrize("tensors", TENSORS)
+def test_flattening_concatenates_ids_and_restarts_positions(tensors):
+    batch = DataCollatorWithFlattening(tensors)(TWO_TEXTS)
+    assert lists(batch) == {
+        "input_ids": [[2, 5, 6, 3, 2, 7, 3]],
+        "labels": [[-100, 5, 6, 3, -100, 7, 3]],
+        "position_ids": [[0, 1, 2, 3, 0, 1, 2]],
+    }
+    assert {str(value.dtype).rpartition(".")[2] for value in batch.values()} == {"int64"}
+
+
+@pytest.mark.parametrize("tensors", TENSORS)
+def test_flattening_returns_the_boundaries_of_texts_on_request(tensors):
+    collator = DataCollatorWithFlattening(
+        tensors, return_position_ids=False, return_flash_attn_kwargs=True, return_seq_idx=True
+    )
+    batch = collator(TWO_TEXTS)
+    assert list(lists(batch).items())[2:] == [
+        ("seq_idx", [[0, 0, 0, 0, 1, 1, 1]]),
+        ("cu_seq_lens_q", [0, 4, 7]),
+        ("cu_seq_lens_k", [0, 4, 7]),
+        ("max_length_q", 4),
+        ("max_length_k", 4),
+    ]
+    for name in ("seq_idx", "cu_seq_lens_q", "cu_seq_lens_k"):
+        assert str(batch[name].dtype).rpartition(".")[2] == "int32"
+
+
+def test_flattening_separates_the_labels_of_the_examples():
+    examples = [{**example, "labels": [1] * len(example["input_ids"])} for example in TWO_TEXTS]
+    collator = DataCollatorWithFlattening("np", separator_id=-1)
+    assert collator(examples).labels.tolist() == [[-1, 1, 1, 1, -1, 1, 1]]
+    assert collator(examples, separator_id=0).labels.tolist() == [[0, 1, 1, 1, 0, 1, 1]]
+
+
+def test_flattening_takes_every_form_of_ids(english):
+    collator = DataCollatorWithFlattening("np")
+    expected = lists(collator(TWO_TEXTS))
+    forms = [tuple, numpy.array]
+    if "pt" in TENSORS:
+        import torch
+
+        forms.append(torch.tensor)
+    for form in forms:
+        examples = [
+            {"input_ids": form(ids), "labels": form(ids), "attention_mask": form([1] * len(ids))}
+            for ids in (example["input_ids"] for example in TWO_TEXTS)
+        ]
+        assert lists(collator(examples)) == expected
+    texts = [english(text) for text in TEXTS]
+    ids = [token_id for text in texts for token_id in text.input_ids]
+    assert collator(texts).input_ids.tolist() == [ids]
+
+
+def test_an_empty_text_has_no_label_in_a_flat_batch():
+    collator = DataCollatorWithFlattening("np", return_flash_attn_kwargs=True)
+    batch = collator([{"input_ids": []}, {"input_ids": [2, 3]}])
+    assert batch.labels.tolist() == [[-100, 3]]
+    assert batch.cu_seq_lens_q.tolist() == [0, 0, 2]
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        [{"input_ids": [2.5]}],
+        [{"input_ids": [[2, 3]]}],
+        [{"input_ids": [2, 3], "labels": [1]}],
+        [{"input_ids": [2, 3], "labels": 1}],
+        [{"input_ids": [2], "labels": [1]}, {"input_ids": [2]}],
+    ],
+)
+def test_flattening_refuses_values_that_do_not_fit_together(features):
+    with pytest.raises(InputError, match="item"):
+        DataCollatorWithFlattening("np")(features)
+
+
+def test_flattening_refuses_wrong_options():
+    with pytest.raises(InputError):
+        DataCollatorWithFlattening("jax")
+    with pytest.raises(InputTypeError):
+        DataCollatorWithFlattening("np", separator_id=0.5)(TWO_TEXTS)

@@ -1,8 +1,9 @@
-"""`encode_files`: the rows of calls, whatever the files and the shards are."""
+"""`encode_files`: the rows of calls, whatever the files are and however they are divided."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 
 import pyarrow as pa
@@ -11,28 +12,46 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.batches.shards import (
+from tests.batches.text_files import (
     TEXTS,
     contents,
+    ids_in,
     ids_of,
     packed,
-    rejects_in,
-    rows_in,
-    table_in,
+    rows_of,
+    skipped_in,
     write,
 )
-from tests.conftest import assert_share, examples, using_kernel
+from tests.conftest import assert_share, examples
 from tests.strategies import BOOL, short_texts, some_of, texts
 from trietok import (
     BertTokenizer,
     BertTokenizerFast,
     FileError,
     FileFormatError,
+    InputError,
+    InputTypeError,
+    OptionError,
     TextFiles,
     encode_files,
 )
+from trietok.batches import parquet_parts, units
 
 MASKS = ["token_type_ids", "attention_mask", "special_tokens_mask"]
+
+
+@pytest.fixture
+def sizes(monkeypatch):
+    """A function that sets from which sizes files are split, share outputs and have parts."""
+
+    def set_sizes(piece=10**9, small=10**9, file=10**9, group=10**9):
+        monkeypatch.setattr(units, "_PIECE_BYTES", piece)
+        monkeypatch.setattr(units, "_SMALL_BYTES", small)
+        monkeypatch.setattr(parquet_parts, "_FILE_BYTES", file)
+        monkeypatch.setattr(parquet_parts, "_GROUP_BYTES", group)
+
+    return set_sizes
+
 
 # ---- any files -----------------------------------------------------------------------------------
 
@@ -52,6 +71,7 @@ BAD_JSON = [
     b"[" * 100_000,
     b'{"text": "a"}{"text": "b"}',
     b'{"text": "a"}\r{"text": "b"}',
+    b'{"text": "\\ud83d"}',
 ]
 BAD_BYTES = [b"\xff", b"caf\xe9", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc0\xaf", b"\xe6\x9d"]
 CALLS = some_of(
@@ -75,17 +95,17 @@ def folders(draw):
     text = st.one_of(texts(max_size=5), short_texts(), st.sampled_from(TEXTS)).map(
         lambda text: text.encode("utf-8", "replace").decode()
     )
-    found = []
+    files = []
     for kind in draw(st.lists(st.sampled_from(KINDS), min_size=1, max_size=4)):
         # the first row keeps a file from looking like a packed one, or one of UTF-16
         rows = ["people", *draw(st.lists(st.one_of(text, text, st.just(BAD)), max_size=8))]
         if kind.lower().startswith("txt"):
             rows = [row if row is BAD else row.replace("\n", " ") for row in rows]
-        found.append((kind, rows))
-    return found
+        files.append((kind, rows))
+    return files
 
 
-def unit(name):
+def unit_of(name):
     return "row" if {"csv", "tsv", "parquet"} & set(name.split(".")) else "line"
 
 
@@ -132,66 +152,89 @@ def written(draw, folder, number, kind, rows):
 
 
 @pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
-def test_any_files_have_the_rows_of_calls(tmp_path_factory, kernel, kind):
-    """Texts in order, each once, with other columns; rows without text are numbered and left
-    out.
-    """
+def test_any_files_have_the_rows_of_calls(tmp_path_factory, kernel, kind, sizes):
+    """Texts in order, each once, with other columns; rows without text are listed or fail."""
     tokenizer, tally = kind.from_pretrained("trietok-en"), Counter()
+    drawn_sizes = st.fixed_dictionaries(
+        {
+            "piece": st.sampled_from([20, 60, 10**6]),
+            "small": st.sampled_from([0, 60, 10**6]),
+            "file": st.sampled_from([500, 10**6]),
+            "group": st.sampled_from([1, 300, 10**6]),
+        }
+    )
 
-    @examples(40)
-    @given(st.data(), folders(), CALLS, st.sampled_from([20, 60, 10**6]))
-    def compare(data, found, call_options, shard_bytes):
+    @examples(60)
+    @given(st.data(), folders(), CALLS, drawn_sizes)
+    def compare(data, drawn, call_options, drawn_size):
         folder = tmp_path_factory.mktemp("any")
-        files = [written(data.draw, folder, at, *each) for at, each in enumerate(found)]
-        texts = [row for _, rows in found for row in rows if row is not BAD]
+        files = [written(data.draw, folder, at, *each) for at, each in enumerate(drawn)]
+        # a line may have 100 kB, which would make thousands of outputs
+        total = sum(path.stat().st_size for path in files)
+        sizes(**{**drawn_size, "piece": max(drawn_size["piece"], total // 20)})
         bad = [
             (path.name, number)
-            for path, (_, rows) in zip(files, found, strict=True)
+            for path, (_, rows) in zip(files, drawn, strict=True)
             for number, row in enumerate(rows, 1)
             if row is BAD
         ]
         has_ids = not any("txt" in path.name.lower() for path in files)
-        # a line may have 100 kB, which would make thousands of shards
-        shard_bytes = max(shard_bytes, sum(path.stat().st_size for path in files) // 20)
-        options = {"shard_bytes": shard_bytes, "workers": 1, **call_options}
-        options |= {"keep_columns": ["id"] if has_ids else []}
+        options = {"workers": 1, **call_options, "keep_columns": ["id"] if has_ids else []}
         if bad:
-            with pytest.raises(FileError) as caught:
+            with pytest.raises(FileFormatError) as caught:
                 encode_files(files, folder / "failed", tokenizer, **options)
-            firsts = {name: f"/{name}, {unit(name)} {row}: " for name, row in reversed(bad)}
+            firsts = {name: f"/{name}, {unit_of(name)} {row}: " for name, row in reversed(bad)}
             assert any(first in str(caught.value) for first in firsts.values())
-        out = folder / "out"
-        manifest = encode_files(files, out, tokenizer, on_error="skip", **options)
-        calls = [tokenizer(text, **call_options) for text in texts]
-        rows = table_in(out)
-        assert [row["input_ids"] for row in rows] == [call.input_ids for call in calls]
-        for name in MASKS:
-            if call_options.get(f"return_{name}"):
-                assert [row[name] for row in rows] == [call[name] for call in calls]
-            else:
-                assert all(name not in row for row in rows)
-        if has_ids:
-            ids = [str(at) for _, rows in found for at, row in enumerate(rows) if row is not BAD]
-            assert [row["id"] for row in rows] == ids
-        assert rejects_in(out) == bad
-        totals = manifest["totals"]
-        assert (totals["rows"], totals["rejected"]) == (len(texts), len(bad))
-        assert totals["tokens"] == sum(len(call.input_ids) for call in calls)
-        read = TextFiles(files, on_error="skip")
-        assert list(read) == texts
-        tally.update(each for each, _ in found)
-        tally["cut"] += len(manifest["shards"]) > len(files)
-        tally.update(runs=1, files=len(files), rows=len(texts), bad=len(bad), ids=has_ids)
+        result = encode_files(files, folder / "out", tokenizer, on_error="skip", **options)
+        expected = [row for _, rows in drawn for row in rows if row is not BAD]
+        calls = [tokenizer(text, **call_options) for text in expected]
+        places = [at for _, rows in drawn for at, row in enumerate(rows) if row is not BAD]
+        wanted = [
+            {
+                **({"id": str(place)} if has_ids else {}),
+                "input_ids": call.input_ids,
+                **{name: call[name] for name in MASKS if call_options.get(f"return_{name}")},
+            }
+            for place, call in zip(places, calls, strict=True)
+        ]
+        rows = rows_of(result)
+        if not drawn_size["small"]:  # else small files come after others
+            assert rows == wanted
+        assert sorted(map(by_name, rows)) == sorted(map(by_name, wanted))
+        assert sorted(skipped_in(result)) == sorted(bad)
+        assert (result.rows, result.skipped) == (len(expected), len(bad))
+        assert result.tokens == sum(len(call.input_ids) for call in calls)
+        assert list(TextFiles(files, on_error="skip")) == expected
+        again = encode_files(files, folder / "out", tokenizer, on_error="skip", **options)
+        assert again.kept == len(result.paths) == len(again.paths)
+        assert (again.rows, again.tokens) == (result.rows, result.tokens)
+        tally.update(each for each, _ in drawn)
+        tally["divided"] += len(result.paths) > len(files)
+        tally["shared"] += len(result.paths) < len(files)
+        tally.update(runs=1, files=len(files), rows=len(expected), bad=len(bad), ids=has_ids)
 
     compare()
-    assert_share(tally["cut"], tally["runs"], 0.15)
+    assert_share(tally["divided"], tally["runs"], 0.1)
+    assert_share(tally["shared"], tally["runs"], 0.1)
     for kind in KINDS:
         assert_share(tally[kind], tally["files"], 0.01, kind)
     assert_share(tally["bad"], tally["rows"] + tally["bad"], 0.03)
     assert_share(tally["ids"], tally["runs"], 0.1)
 
 
-def test_globs_urls_and_lists_give_files_in_order(english, tmp_path):
+def by_name(row):
+    return str(sorted(row.items()))
+
+
+# ---- inputs and outputs --------------------------------------------------------------------------
+
+
+def names_of(paths):
+    return [os.path.basename(path) for path in paths]
+
+
+def test_globs_urls_and_lists_name_each_file_once(english, tmp_path, sizes):
+    sizes(small=0)
     contents = [f"people {number}" for number in range(12)]
     for number, text in enumerate(contents):
         kind = ("txt", "jsonl", "parquet", "txt.gz")[number % 4]
@@ -204,63 +247,59 @@ def test_globs_urls_and_lists_give_files_in_order(english, tmp_path):
             (f"file://{tmp_path}/*.*", contents),
             ([tmp_path / "0?.txt", tmp_path / "1*.parquet"], [*contents[:9:4], contents[10]]),
             (files[::-1], contents[::-1]),
-            (files[5], [contents[5]]),
+            ([files[5], str(files[5]), tmp_path / "05*"], [contents[5]]),
         ]
     ):
-        out = tmp_path / "out" / str(number)
-        manifest = encode_files(given_files, out, english, workers=1, shard_bytes=30)
-        assert rows_in(out) == ids_of(english, expected)
-        assert len(manifest["inputs"]) == len(expected)
+        result = encode_files(given_files, tmp_path / "out" / str(number), english, workers=1)
+        assert ids_in(result) == ids_of(english, expected)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_corpus_has_the_same_bytes_with_any_kernel_and_workers(tmp_path, workers):
-    """Threads with the kernel, processes without."""
+def test_outputs_are_named_after_their_inputs(english, tmp_path, sizes):
+    sizes(piece=2000, small=30)
+    for name, rows in {
+        "2025/a.txt": ["people"] * 9,
+        "2026/a.txt": ["people"] * 900,
+        "2026/b.jsonl.gz": ["the people of the united states"] * 900,
+        "2026/s1.txt": ["a"],
+        "2026/s2.txt": ["a"],
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        write(tmp_path / name, rows)
+    result = encode_files(tmp_path / "*" / "*", tmp_path / "out", english, workers=1)
+    assert names_of(result.paths) == [
+        "2025-a.txt.parquet",
+        "2026-a.txt-from-000000000000.parquet",
+        "2026-a.txt-from-000000001575.parquet",
+        "2026-a.txt-from-000000003150.parquet",
+        "2026-a.txt-from-000000004725.parquet",
+        "2026-b.jsonl.gz.parquet",
+        "2026-s1.txt-and-1-more.parquet",
+    ]
+
+
+def test_two_processes_write_what_one_writes(tmp_path, sizes):
     for number, name in enumerate(["a.txt", "b.jsonl.zst", "c.parquet", "d.csv", "e.txt.gz"]):
         write(tmp_path / name, [f"people {row} of {number}, é 東京" for row in range(200)])
     with open(tmp_path / "a.txt", "ab") as file:
         file.write(b"\xff\nend\n")
-    options = {"shard_bytes": 800, "on_error": "skip", "return_attention_mask": True}
-    seen = []
-    for name, count in (("compiled", workers), ("plain", 3 - workers)):
-        with using_kernel(name):
-            tokenizer = BertTokenizer.from_pretrained("trietok-en")
-            encode_files(
-                tmp_path / "*.*",
-                tmp_path / name,
-                tokenizer,
-                workers=count,
-                progress=seen.append,
-                **options,
-            )
-    assert contents(tmp_path / "compiled") == contents(tmp_path / "plain")
-    assert len(rows_in(tmp_path / "plain")) == 1001
-    assert [state.shards for state in seen] == [*range(1, len(seen) // 2 + 1)] * 2
-    assert seen[-1].all_bytes - len(seen) <= seen[-1].done_bytes <= seen[-1].all_bytes
-
-
-def test_a_tokenizer_with_a_stage_of_its_own_encodes_on_two_processes(tmp_path):
-    path = write(tmp_path / "a.txt", [f"the people of {number}?" for number in range(300)])
-    tokenizer = Loud.from_pretrained("trietok-en")
-    encode_files(path, tmp_path / "out", tokenizer, workers=2, shard_bytes=2000)
-    assert rows_in(tmp_path / "out")[7] == tokenizer("the people of 7?").input_ids
-    assert tokenizer("?").input_ids == tokenizer("a").input_ids
+    sizes(piece=2000, small=0)
+    tokenizer, states = Loud.from_pretrained("trietok-en"), []
+    options = {"on_error": "skip", "return_attention_mask": True, "progress": states.append}
+    for workers in (1, 2):
+        out = tmp_path / f"out {workers}"
+        result = encode_files(tmp_path / "*.*", out, tokenizer, workers=workers, **options)
+        assert skipped_in(result) == [("a.txt", 201)]
+        assert result.rows == 1001
+    assert contents(tmp_path / "out 1") == contents(tmp_path / "out 2")
+    assert [len(state.paths) for state in states] == [*range(1, len(states) // 2 + 1)] * 2
+    assert states[-1].done_bytes == states[-1].input_bytes
 
 
 class Loud(BertTokenizer):
+    """A tokenizer with a stage of its own, which only plain Python runs."""
+
     def _tokenize(self, text, **kwargs):
         return super()._tokenize(text.replace("?", " a "), **kwargs)
-
-
-def test_the_output_names_its_tokenizer(english, tmp_path):
-    manifest = encode_files(write(tmp_path / "a.txt"), tmp_path / "out", english, workers=1)
-    assert manifest["tokenizer"] == {"class": "BertTokenizer", "fingerprint": english.fingerprint()}
-    assert (
-        json.loads((tmp_path / "out" / "manifest.json").read_text())["totals"]
-        == (manifest["totals"])
-    )
-    metadata = pq.read_schema(tmp_path / "out" / "part-00000.parquet").metadata
-    assert metadata[b"trietok.fingerprint"].decode() == english.fingerprint()
 
 
 def test_the_last_line_of_a_file_is_not_joined_with_the_next_file(english, tmp_path):
@@ -269,96 +308,74 @@ def test_the_last_line_of_a_file_is_not_joined_with_the_next_file(english, tmp_p
         (tmp_path / f"{number}.txt").write_bytes(raw)
     (tmp_path / "6.jsonl").write_bytes(b'\xef\xbb\xbf{"text": "five"}')
     (tmp_path / "7.jsonl").write_bytes(b'{"text": "six"}')
-    manifest = encode_files(tmp_path / "*.*", tmp_path / "out", english, workers=1)
+    result = encode_files(tmp_path / "*.*", tmp_path / "out", english, workers=1)
     texts = ["one", "two", "", "three\r", "four\r", "\u2028", "café", "five", "six"]
-    assert rows_in(tmp_path / "out") == ids_of(english, texts)
-    assert manifest["totals"]["text_bytes"] == sum(map(len, ends)) + 34
+    assert ids_in(result) == ids_of(english, texts)
 
 
-def test_files_without_rows_give_none(english, tmp_path):
-    (tmp_path / "a.txt").write_bytes(b"")
-    for number, raw in enumerate([b"text", b"text\n", b"text\r\n", b"\ntext\n\n"]):
+def test_files_without_rows_give_files_with_all_columns(english, tmp_path, sizes):
+    sizes(small=0)
+    for number, raw in enumerate([b"text,n", b"text,n\n", b"text,n\r\n", b"\ntext,n\n\n"]):
         (tmp_path / f"{number}.csv").write_bytes(raw)
-    for name in ("a.txt.gz", "a.parquet"):
-        write(tmp_path / name, [])
-    manifest = encode_files([tmp_path / "*.*"], tmp_path / "out", english, workers=1)
-    assert manifest["totals"]["rows"] == 0
-    assert rows_in(tmp_path / "out") == []
-    assert list(TextFiles(tmp_path / "*.csv")) == []
+    (tmp_path / "a.jsonl").write_bytes(b"\n \n")
+    pq.write_table(
+        pa.table({"text": pa.array([], "string"), "n": [*[1] * 0]}), tmp_path / "b.parquet"
+    )
+    options = {"workers": 1, "keep_columns": ["n"], "return_attention_mask": True}
+    result = encode_files([tmp_path / "*.*"], tmp_path / "out", english, **options)
+    assert (result.rows, len(result.paths)) == (0, 6)
+    for path in result.paths:
+        assert pq.read_schema(path).names == ["n", "input_ids", "attention_mask"]
+    (tmp_path / "c.txt").write_bytes(b"")
+    assert encode_files(tmp_path / "c.txt", tmp_path / "none", english).rows == 0
 
 
 def test_several_frames_and_members_are_one_file(english, tmp_path):
     for name in ("a.txt.zst", "b.txt.gz"):
         path = tmp_path / name
         path.write_bytes(packed(path, b"one\ntw") + packed(path, b"o\n"))
-    encode_files([tmp_path / "*.*"], tmp_path / "out", english, workers=1)
-    assert rows_in(tmp_path / "out") == ids_of(english, ["one", "two"] * 2)
+    result = encode_files([tmp_path / "*.*"], tmp_path / "out", english, workers=1)
+    assert ids_in(result) == ids_of(english, ["one", "two"] * 2)
 
 
-def test_a_large_row_group_is_cut_between_rows(english, tmp_path):
-    texts = ["people " * (number % 7) + str(number) for number in range(400)]
-    rows = pa.table({"text": texts, "id": range(400), "more": [{"a": text} for text in texts]})
-    with pq.ParquetWriter(tmp_path / "a.parquet", rows.schema) as writer:
-        for start, end in ((0, 3), (3, 6), (6, 390), (390, 400)):
-            writer.write_table(rows.slice(start, end - start))
-    keep = {"keep_columns": ["more", "id"]}
-    for number, shard_bytes in enumerate((500, 10**6)):
-        out = tmp_path / str(number)
-        encode_files(
-            tmp_path / "a.parquet", out, english, workers=1, shard_bytes=shard_bytes, **keep
-        )
-        assert [(row["input_ids"], row["id"], row["more"]) for row in table_in(out)] == [
-            (ids, at, {"a": text})
-            for at, (ids, text) in enumerate(zip(ids_of(english, texts), texts, strict=True))
-        ]
-    assert len(list((tmp_path / "0").glob("part-*"))) > 8
+def test_a_compressed_file_with_the_name_of_a_text_file_is_read_once(english, tmp_path, sizes):
+    sizes(piece=100)
+    texts = [f"people {number * 7919:x}" for number in range(100)]
+    (tmp_path / "a.txt").write_bytes(packed(tmp_path / "a.txt.gz", "\n".join(texts).encode()))
+    result = encode_files(tmp_path / "a.txt", tmp_path / "out", english, workers=1)
+    assert ids_in(result) == ids_of(english, texts)
 
 
-MIXED = "Σσ ΑΣ e\u0301\u0338 中文語。 [SEP] New York covid-19\u3000𠀀\u00ad unaffable, "
-LONG_LINES = {
-    "mixed": ("compiled", BertTokenizer, "a.txt", MIXED * 130_000),
-    "mixed, fast": ("compiled", BertTokenizerFast, "a.txt", MIXED[::-1] * 130_000),
-    "without spaces": (
-        "compiled",
-        BertTokenizer,
-        "a.txt.gz",
-        "我們合眾國人民，為建立一個é" * 230_000,
-    ),
-    "without the kernel": ("plain", BertTokenizer, "a.txt.zst", "The people, " * 760_000),
-}
+def test_the_other_columns_of_a_call_are_written(tmp_path):
+    fast = BertTokenizerFast.from_pretrained("trietok-en")
+    options = {"truncation": True, "max_length": 6, "stride": 1, "return_overflowing_tokens": True}
+    options |= {"return_offsets_mapping": True, "return_length": True}
+    path = write(tmp_path / "a.txt", ["the people of the united states", "the"])
+    result = encode_files(path, tmp_path / "out", fast, **options)
+    expected = fast(["the people of the united states", "the"], **options)
+    rows = rows_of(result)
+    assert [row["input_ids"] for row in rows] == expected.input_ids
+    assert [list(map(tuple, row["offset_mapping"])) for row in rows] == expected.offset_mapping
+    assert [row["length"] for row in rows] == list(map(len, expected.input_ids))
 
 
-@pytest.mark.kernel
-@pytest.mark.parametrize(
-    "case",
-    [
-        "mixed",
-        *(pytest.param(case, marks=pytest.mark.faults) for case in [*LONG_LINES][1:]),
-        pytest.param("without spaces", marks=pytest.mark.faults, id="added"),
-    ],
-)
-def test_a_line_longer_than_a_piece_has_the_ids_of_a_call(tmp_path, request, case):
-    """Lines of more than 8 MB are read in pieces. Wherever they are cut, something is near that
-    a cut would change.
-    """
-    kernel, kind, name, line = LONG_LINES[case]
-    assert len(line.encode()) > 9_000_000
-    lines = ["the", line, "people"]
-    path, wrong = tmp_path / name, line.encode()
-    wrong = wrong[:-500_000] + b"\xff" + wrong[-500_000:]
-    path.write_bytes(packed(path, b"\n".join([*map(str.encode, lines), wrong])))
-    with using_kernel(kernel):
-        tokenizer = kind.from_pretrained("trietok-zh" if "spaces" in case else "trietok-en")
-        tokenizer.add_tokens(["covid-19", *["合眾"] * ("[added]" in request.node.name)])
-        options = {"workers": 1, "on_error": "skip", "return_attention_mask": True}
-        encode_files(path, tmp_path / "out", tokenizer, **options)
-        assert rows_in(tmp_path / "out") == tokenizer(lines).input_ids
-        assert rejects_in(tmp_path / "out") == [(name, 4)]
-        for side in ("left", "right"):
-            tokenizer.truncation_side = side
-            cut = {"truncation": True, "max_length": 20}
-            encode_files(path, tmp_path / side, tokenizer, **options, **cut)
-            assert rows_in(tmp_path / side) == tokenizer(lines, **cut).input_ids
+# ---- the model's limit ---------------------------------------------------------------------------
+
+
+def test_texts_are_truncated_to_the_limit_of_the_sentence_model(english, tmp_path):
+    english.save_pretrained(tmp_path / "model")
+    path = write(tmp_path / "a.txt", ["the people " * 20])
+    for limit, config in ((30, None), (7, {"max_seq_length": 7}), (30, {"max_seq_length": None})):
+        if config is not None:
+            (tmp_path / "model" / "sentence_bert_config.json").write_text(json.dumps(config))
+        tokenizer = BertTokenizer.from_pretrained(tmp_path / "model", model_max_length=30)
+        result = encode_files(path, tmp_path / f"{limit} {config}", tokenizer, truncation=True)
+        assert (result.longest, result.limit.tokens) == (limit, limit)
+        where = "sentence_bert_config.json" if limit == 7 else "model_max_length"
+        assert where in result.limit.where
+    result = encode_files(path, tmp_path / "longer", tokenizer, truncation=True, max_length=9)
+    assert result.longest == 9
+    assert encode_files(path, tmp_path / "whole", tokenizer).longest == 42
 
 
 # ---- other columns -------------------------------------------------------------------------------
@@ -380,8 +397,8 @@ def test_a_column_may_be_within_objects(english, tmp_path, kind):
             lines = [json.dumps(row).replace("meta.text", "met\\u0061.text") for row in rows]
             path.write_text("\n".join(lines))
         out = tmp_path / f"out {bool(first)}"
-        encode_files(path, out, english, workers=1, column=column, keep_columns=["id"])
-        assert rows_in(out) == ids_of(english, texts)
+        result = encode_files(path, out, english, workers=1, column=column, keep_columns=["id"])
+        assert ids_in(result) == ids_of(english, texts)
         assert list(TextFiles(path, column=column)) == texts
 
 
@@ -393,10 +410,10 @@ def test_rows_without_the_object_of_a_column_are_skipped(english, tmp_path):
         pa.table({"meta": [{"text": "people"}, None], "n": [{"a": 1}, {"a": 2}]}),
         tmp_path / "b.parquet",
     )
-    out, options = tmp_path / "out", {"column": "meta.text", "on_error": "skip", "workers": 1}
-    encode_files(tmp_path / "*.*", out, english, **options)
-    assert rows_in(out) == ids_of(english, ["people"] * 2)
-    assert rejects_in(out) == [*(("a.jsonl", row) for row in range(2, 7)), ("b.parquet", 2)]
+    options = {"column": "meta.text", "on_error": "skip", "workers": 1}
+    result = encode_files(tmp_path / "*.*", tmp_path / "out", english, **options)
+    assert ids_in(result) == ids_of(english, ["people"] * 2)
+    assert skipped_in(result) == [*(("a.jsonl", row) for row in range(2, 7)), ("b.parquet", 2)]
     for column in ("meta.id", "meta.text.a", "nothing.text", "n.a"):
         with pytest.raises(FileFormatError):
             list(TextFiles(tmp_path / "b.parquet", column=column))
@@ -407,53 +424,241 @@ def lines_of(path, values):
     return path
 
 
+@pytest.mark.parametrize("group", [1, 10**6])
 @pytest.mark.parametrize(
     "values",
     [
-        [None] * 100 + [*range(100)] + [number / 2 for number in range(100)],
+        [None] * 100 + [*range(100)] + [number / 2 for number in range(100)] + [3, None],
         [{"name": "x", "at": [1]}, {"name": "y", "at": []}, None],
         ["\U0001f600", "", None],
+        [{}, {}],
     ],
-    ids=["numbers", "objects", "texts"],
+    ids=["numbers", "objects", "texts", "without keys"],
 )
-def test_kept_values_of_json_keep_their_values(english, tmp_path, values):
+def test_kept_values_of_json_keep_their_values(
+    english, tmp_path, sizes, values, group, monkeypatch
+):
+    """Their types may change from one block of lines to the next."""
+    sizes(group=group)
+    monkeypatch.setattr("trietok.files.text_rows._BLOCK", 300)
     path = lines_of(tmp_path / "a.jsonl", values)
-    encode_files(path, tmp_path / "out", english, workers=1, keep_columns=["n", "text", "n"])
-    assert [row["n"] for row in table_in(tmp_path / "out")] == values
-    assert list(table_in(tmp_path / "out")[0]) == ["input_ids", "n", "text"]
+    result = encode_files(path, tmp_path / "out", english, keep_columns=["n", "text", "n"])
+    rows = rows_of(result)
+    assert [row["n"] for row in rows] == [None if value == {} else value for value in values]
+    assert list(rows[0]) == ["n", "text", "input_ids"]
 
 
-@pytest.mark.parametrize("value", ["\ud800", {"a": ["\udfff"]}, {"\ud800": 1}])
-def test_half_a_surrogate_pair_is_a_row_that_cannot_be_kept(english, tmp_path, value):
-    file = lines_of(tmp_path / "a.jsonl", [value])
-    with pytest.raises(FileError, match="line 1"):
-        encode_files(file, tmp_path / "out", english, keep_columns=["n"], workers=1)
-    options = {"keep_columns": ["n"], "on_error": "skip", "workers": 1}
-    encode_files(file, tmp_path / "rest", english, **options)
-    assert rejects_in(tmp_path / "rest") == [("a.jsonl", 1)]
+@pytest.mark.parametrize("values", [["\ud800"], [1, "a"], [2**70], [{"b": [{}]}]], ids=str)
+def test_values_that_no_column_can_hold_are_errors(english, tmp_path, values):
+    path = lines_of(tmp_path / "a.jsonl", values)
+    with pytest.raises(FileFormatError, match=r"a\.jsonl.*('n'|kept column)"):
+        encode_files(path, tmp_path / "out", english, keep_columns=["n"])
+    (tmp_path / "b.txt").write_text("people\n")
+    with pytest.raises(InputError, match="no columns"):
+        encode_files(tmp_path / "b.txt", tmp_path / "none", english, keep_columns=["n"])
 
 
-def test_values_that_no_column_can_hold_set_their_file_aside(english, tmp_path):
-    lines_of(tmp_path / "fine.jsonl", [1])
-    for name, values in (("mixed", [1, "a"]), ("big", [2**70]), ("empty", [{"b": {}}])):
-        path = lines_of(tmp_path / f"{name}.jsonl", values)
-        with pytest.raises(FileError):
-            encode_files(path, tmp_path / name, english, workers=1, keep_columns=["n"])
-    options = {"workers": 1, "keep_columns": ["n"], "on_error": "skip"}
-    manifest = encode_files(tmp_path / "*.jsonl", tmp_path / "out", english, **options)
-    assert (manifest["totals"]["rows"], len(manifest["set_aside"])) == (1, 3)
+# ---- files that cannot be read -------------------------------------------------------------------
 
 
-def test_shards_without_rows_have_the_columns_too(english, tmp_path):
-    (tmp_path / "a.jsonl").write_text("[]\n")
-    rows = [{"text": None, "n": "x"}, {"text": 3, "n": [2]}, {"text": "a", "n": 5}]
-    (tmp_path / "c.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    pq.write_table(
-        pa.table({"text": pa.array([None], pa.string()), "n": [1]}), tmp_path / "b.parquet"
-    )
-    out, options = tmp_path / "out", {"keep_columns": ["n"], "on_error": "skip", "workers": 1}
-    encode_files(tmp_path / "*.*", out, english, return_attention_mask=True, **options)
-    (row,) = table_in(out)
-    assert row == {"input_ids": english("a").input_ids, "attention_mask": [1, 1, 1], "n": 5}
-    for path in out.glob("part-*"):
-        assert pq.read_schema(path).names[-1] == "n"
+def parquet(**columns):
+    content = pa.BufferOutputStream()
+    pq.write_table(pa.table(columns), content, compression="none", use_dictionary=False)
+    return content.getvalue().to_pybytes()
+
+
+MANY = b"".join(b"%040x\n" % (number * 7**40 % 2**160) for number in range(20_000))
+UTF_16 = "text\nlow\n".encode("utf-16")
+TABLE = parquet(text=[f"people {number} of the" for number in range(300)])
+GZIP, ZSTD = "a.gz", "a.zst"
+DAMAGED = {
+    "cut off.txt.gz": (GZIP, MANY, slice(-100)),
+    "cut off.jsonl.gz": (GZIP, b'{"text": "people"}\n' * 90, slice(-9)),
+    "cut off.csv.gz": (GZIP, b"text\n" + b"people\n" * 90, slice(-9)),
+    "cut off.txt.zst": (ZSTD, MANY, slice(-100)),
+    "no gzip.txt.gz": b"plain",
+    "empty.txt.gz": b"",
+    "no zstd.txt.zst": b"plain",
+    "empty.jsonl.zst": b"",
+    "utf-16.txt": UTF_16,
+    "long utf-16.txt": "low\n".encode("utf-16") * 10**5,
+    "utf-16.jsonl": UTF_16,
+    "utf-16.csv": UTF_16,
+    "no parquet.parquet": b"plain",
+    "cut off.parquet": TABLE[:-20],
+    "damaged pages.parquet": TABLE[:4] + bytes(196) + TABLE[200:],
+    "no column.parquet": parquet(body=["a"], n=[1]),
+    "numbers.parquet": parquet(text=[1, 2]),
+    "no column.csv": b"id,name\n1,a\n",
+    "semicolons.csv": b"id;text\n1;a\n",
+    "commas.tsv": b"id,text\n1,a\n",
+    "column twice.csv": b"text,text\n1,a\n",
+    "empty.csv": b"",
+    "empty lines.csv": b"\n\n",
+    "long row.csv": b"text\n" + b"people\n" * 40_000 + b"a" * (17 << 20) + b"\n",
+    "quote.csv": b'text\none\n"two\nlines"\n"three\nfour',
+    "quote of two columns.csv": b'text,id\none,1\n"two,2\nthree,3\n',
+    "quote in the other.csv": b'text,id\none,1\ntwo,"2\nthree,3\n',
+    "quote in the header.csv": b'\ntext,"id\none,1\n',
+    "quote at the end.csv": b'text\none\n"',
+}
+LINES = {  # where a quote is that is not closed
+    "quote.csv": 5,
+    "quote of two columns.csv": 3,
+    "quote in the other.csv": 3,
+    "quote in the header.csv": 2,
+    "quote at the end.csv": 3,
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_file_fails_also_where_rows_are_skipped(english, tmp_path, name):
+    content, path = DAMAGED[name], tmp_path / name
+    if isinstance(content, tuple):
+        kind, raw, kept = content
+        content = packed(path.with_name(kind), raw)[kept]
+    path.write_bytes(content)
+    write(tmp_path / "fine.txt", ["people"])
+    files = [tmp_path / "fine.txt", path]
+    for read in (
+        lambda: encode_files(files, tmp_path / "out", english, workers=1),
+        lambda: encode_files(files, tmp_path / "out", english, workers=1, on_error="skip"),
+        lambda: list(TextFiles(path)),
+    ):
+        with pytest.raises((FileError, FileFormatError)) as caught:
+            read()
+        assert name in str(caught.value)
+        assert name not in LINES or f"{name}, line {LINES[name]}: " in str(caught.value)
+    write(path, ["of the", "states"])  # repaired
+    result = encode_files(files, tmp_path / "out", english, workers=1)
+    assert ids_in(result) == ids_of(english, ["people", "of the", "states"])
+
+
+def test_a_flipped_bit_of_a_table_with_page_checksums_is_found(english, tmp_path):
+    texts = [f"people {number} of the" for number in range(300)]
+    path, options = tmp_path / "a.parquet", {"compression": "none", "use_dictionary": False}
+    pq.write_table(pa.table({"text": texts}), path, write_page_checksum=True, **options)
+    path.write_bytes(path.read_bytes().replace(b"people 150", b"qeople 150"))
+    with pytest.raises(FileError):
+        encode_files(path, tmp_path / "ids", english, workers=1)
+    with pytest.raises(FileError):
+        list(TextFiles(path))
+
+
+def test_the_first_bad_row_is_named_wherever_its_file_is_split(english, tmp_path, sizes):
+    lines = [b"fine"] * 100
+    lines[60] = lines[80] = lines[99] = b"\xff"
+    (tmp_path / "a.txt").write_bytes(b"\n".join(lines))
+    for size in (7, 40, 10**6):
+        sizes(piece=size, small=0)
+        path, out, options = tmp_path / "a.txt", tmp_path / f"out {size}", {"workers": 1}
+        with pytest.raises(FileFormatError, match=r"a\.txt, line 61: byte 0xff.*--on-error skip"):
+            encode_files(path, out, english, **options)
+        result = encode_files(path, out, english, on_error="skip", **options)
+        assert skipped_in(result) == [("a.txt", row) for row in (61, 81, 100)]
+        assert ids_in(result) == ids_of(english, ["fine"] * 97)
+
+
+def test_rows_as_wide_as_no_header_keep_the_numbers_of_others(english, tmp_path):
+    """Row 41 is an empty line, which is no row; the rows are more than are read at once."""
+    wrong = {0: "x", 1: "a,b,c", 40: '7,"a\nb",c', 41: "", 150: "b", 299: "1,2,3,4"}
+    texts = [f"people {number}" for number in range(300)]
+    lines = [wrong.get(number, f"{number},{text}") for number, text in enumerate(texts)]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["id,text", *lines, *["p"] * 1060]))
+    expected = [text for number, text in enumerate(texts) if number not in wrong]
+    with pytest.raises(FileFormatError, match=r"a\.csv, row 1: "):
+        list(TextFiles(path))
+    assert list(TextFiles(path, on_error="skip")) == expected
+    options = {"workers": 1, "on_error": "skip", "keep_columns": ["id"]}
+    result = encode_files(path, tmp_path / "out", english, **options)
+    assert ids_in(result) == ids_of(english, expected)
+    rows = [number + (number < 41) for number in sorted({*wrong} - {41})]
+    assert skipped_in(result) == [("a.csv", row) for row in [*rows, *range(300, 1360)]]
+    assert [rows_of(result)[number]["id"] for number in (0, 38, -1)] == ["2", "42", "298"]
+
+
+@pytest.mark.faults
+def test_lines_too_long_to_be_held_are_rows_without_text(english, tmp_path):
+    long = b"x" * ((64 << 20) + 1)
+    (tmp_path / "a.txt").write_bytes(b"the\n" + long + b"\npeople\n")
+    (tmp_path / "b.jsonl").write_bytes(b'{"text": "of"}\n{"text": "' + long + b'"}\n')
+    options = {"workers": 1, "on_error": "skip"}
+    result = encode_files(tmp_path / "*.*", tmp_path / "out", english, **options)
+    assert sorted(ids_in(result)) == sorted(ids_of(english, ["the", "people", "of"]))
+    assert sorted(skipped_in(result)) == [("a.txt", 2), ("b.jsonl", 2)]
+
+
+# ---- mistakes ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"on_error": "ignore"}, "on_error"),
+        ({"workers": 0}, "workers"),
+        ({"workers": True}, "workers"),
+        ({"engine": "dask"}, "'ray', 'spark'"),
+        ({"engine": "ray", "on_error": "skip"}, "on_error"),
+        ({"on_errors": 1}, "did you mean 'on_error'"),
+        ({"max_lenght": 1}, "did you mean 'max_length'"),
+        ({"keep_columns": "id"}, "keep_columns"),
+        ({"keep_columns": ["labels"]}, "labels"),
+        ({"keep_columns": ["input_ids"]}, "input_ids"),
+        ({"column": "body"}, "'id', 'text'"),
+        ({"column": "id"}, "'id'"),
+        ({"padding": True}, "padding"),
+    ],
+    ids=str,
+)
+def test_wrong_options_are_named_and_write_nothing(english, tmp_path, options, message):
+    with pytest.raises((InputError, OptionError, FileFormatError)) as caught:
+        encode_files(write(tmp_path / "a.parquet"), tmp_path / "out", english, **options)
+    assert message in str(caught.value)
+    assert not list(tmp_path.glob("out/**/*"))
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("none.txt", FileError),
+        ("*.parquet", FileError),
+        ("folder", (FileError, InputError)),
+        ([], InputError),
+        ("pipe.txt", InputError),
+        ("link.txt", FileError),
+        ("a.pdf", InputError),
+        ("a.xlsx", InputError),
+        ("a.parquet.gz", InputError),
+        ("a", InputError),
+    ],
+    ids=str,
+)
+def test_paths_that_are_no_files_of_texts_are_refused(english, tmp_path, name, error):
+    for each in ("a.txt", "a.pdf", "a.xlsx", "a.parquet.gz", "a"):
+        (tmp_path / each).write_text("people\n")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link.txt").symlink_to("nowhere")
+    os.mkfifo(tmp_path / "pipe.txt")
+    names = [name] if isinstance(name, str) else name
+    with pytest.raises(error) as caught:
+        encode_files([tmp_path / each for each in names], tmp_path / "out", english, workers=1)
+    assert all(each in str(caught.value) for each in names)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt/ids", "other"])
+def test_an_output_that_is_no_directory_of_ids_is_refused(english, tmp_path, name):
+    write(tmp_path / "a.txt")
+    (tmp_path / "other").mkdir()
+    write(tmp_path / "other" / "b.parquet")
+    before = contents(tmp_path)
+    with pytest.raises((InputError, FileError)):
+        encode_files(tmp_path / "a.txt", tmp_path / name, english, workers=1)
+    assert contents(tmp_path) == before
+
+
+def test_a_tokenizer_that_is_not_loaded_is_refused(tmp_path):
+    for tokenizer in ("trietok-en", BertTokenizer):
+        with pytest.raises(InputTypeError):
+            encode_files([write(tmp_path / "a.txt")], tmp_path / "out", tokenizer)

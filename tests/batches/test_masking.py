@@ -1,4 +1,4 @@
-"""Masking: the shares over many tokens, whole words, and what decides the numbers."""
+"""Masking: the shares over many tokens, whole words, spans, and repeatable seeds."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.batches.test_collators import TENSORS
 from tests.conftest import examples
-from trietok import BertTokenizer, DataCollatorForLanguageModeling, DataCollatorWithPadding
+from trietok import DataCollatorForLanguageModeling
 
 SPECIAL = 4
 
 
 def many_tokens(count: int = 400_000) -> list[list[list[int]]]:
-    """Batches of texts of many lengths, [CLS] and [SEP] around each: ids of the built-in
-    vocabulary, evenly drawn.
-    """
+    """Return batches of texts of many lengths, with random ids between [CLS] and [SEP]."""
     generator = numpy.random.default_rng(20)
     batches: list[list[list[int]]] = []
     while count > 0:
@@ -32,7 +29,7 @@ def many_tokens(count: int = 400_000) -> list[list[list[int]]]:
 
 
 def words_of(tokens: list[str], is_maskable: list[bool]) -> list[list[int]]:
-    """The places of each word of one text: a piece that continues goes with the token before it."""
+    """Return the places of each word of a text."""
     words: list[list[int]] = []
     for place, token in enumerate(tokens):
         if not is_maskable[place]:
@@ -44,8 +41,8 @@ def words_of(tokens: list[str], is_maskable: list[bool]) -> list[list[int]]:
     return words
 
 
-def within_three_deviations(found: int, of: int, share: float, spread: float = 1.0) -> bool:
-    return abs(found - of * share) <= 3 * spread * math.sqrt(of * share * (1 - share))
+def within_three_deviations(count: int, of: int, share: float, spread: float = 1.0) -> bool:
+    return abs(count - of * share) <= 3 * spread * math.sqrt(of * share * (1 - share))
 
 
 @pytest.mark.parametrize(
@@ -53,7 +50,7 @@ def within_three_deviations(found: int, of: int, share: float, spread: float = 1
     [(0.15, 0.8, 0.1), (0.4, 0.5, 0.4), (0.15, 0.0, 1.0)],
     ids=["as BERT", "balanced", "random only"],
 )
-def test_as_many_tokens_are_chosen_masked_and_replaced_as_asked(english, shares):
+def test_the_shares_of_chosen_masked_and_random_tokens_are_the_options(english, shares):
     chosen_share, masked_share, random_share = shares
     collator = DataCollatorForLanguageModeling(
         english,
@@ -76,10 +73,8 @@ def test_as_many_tokens_are_chosen_masked_and_replaced_as_asked(english, shares)
         assert (batch.labels == before)[is_chosen].all()
         tokens += int((~is_special).sum())
         chosen += int(is_chosen.sum())
-        is_masked, is_kept = (
-            (batch.input_ids == 4) & is_chosen,
-            (batch.input_ids == before) & is_chosen,
-        )
+        is_masked = (batch.input_ids == 4) & is_chosen
+        is_kept = (batch.input_ids == before) & is_chosen
         masked += int(is_masked.sum())
         kept += int(is_kept.sum())
         random += int((is_chosen & ~is_masked & ~is_kept).sum())
@@ -93,9 +88,7 @@ def test_as_many_tokens_are_chosen_masked_and_replaced_as_asked(english, shares)
 
 
 def test_random_tokens_are_drawn_evenly(english):
-    """Every id comes up, special ones included, as in transformers; a chi-squared test finds no
-    favourite.
-    """
+    """A chi-squared test over all ids, special ones included, as in transformers."""
     collator = DataCollatorForLanguageModeling(
         english,
         mlm_probability=1,
@@ -204,18 +197,18 @@ def test_a_seed_masks_the_same_tokens_in_every_version(english):
     assert seen == [4, 117, 4, 4, 4, 4, 4, 4, 4, 4, 176, 4, 4, 4, 4]
 
 
-# ---- as many of each text, and spans -------------------------------------------------------------
+# ---- exact shares and spans ----------------------------------------------------------------------
 
 
 def masked_rows(tokenizer, rows, **options):
-    """What a collator makes of rows of the same length, and where it has chosen."""
+    """Return the ids after masking rows of one length, and which tokens were chosen."""
     batch = DataCollatorForLanguageModeling(tokenizer, return_tensors="np", **options)(rows)
     assert (batch["labels"] == numpy.array(rows))[batch["labels"] != -100].all()
     return batch["input_ids"], batch["labels"] != -100
 
 
 @pytest.mark.parametrize("masking", ["exact", "spans"])
-def test_exact_masking_chooses_as_many_of_each_text(english, masking):
+def test_exact_masking_chooses_the_share_of_each_text(english, masking):
     """45.3 of 302 tokens are 45 or 46, the latter three times in ten."""
     rows = numpy.random.default_rng(3).integers(5, 8000, (600, 302)).tolist()
     _, chosen = masked_rows(english, rows, masking=masking, seed=8)
@@ -223,12 +216,13 @@ def test_exact_masking_chooses_as_many_of_each_text(english, masking):
     assert {*counts.tolist()} == {45, 46}
     assert within_three_deviations(int((counts == 46).sum()), 600, 0.3)
     by_place = chosen.sum(axis=0)
-    assert by_place[5:-5].min() / by_place[5:-5].mean() > 0.5  # no place is left out
+    assert by_place[5:-5].min() / by_place[5:-5].mean() > 0.5  # every place is chosen at times
 
 
 def test_the_lengths_of_spans_are_geometric(english):
-    """So few are chosen that they seldom touch: of 1 to 10 tokens, each length 0.8 times as often
-    as the one before.
+    """Each length up to 10 is 0.8 times as frequent as the one before.
+
+    The share is small, so spans seldom touch.
     """
     rows = numpy.random.default_rng(4).integers(5, 8000, (4000, 400)).tolist()
     _, chosen = masked_rows(english, rows, masking="spans", mlm_probability=0.025, seed=9)
@@ -236,9 +230,9 @@ def test_the_lengths_of_spans_are_geometric(english):
     lengths = numpy.nonzero(edges == -1)[1] - numpy.nonzero(edges == 1)[1]
     shares = numpy.array([0.8**n for n in range(10)])
     assert lengths.max() > 8
-    found = numpy.bincount(lengths, minlength=11)[1:5] / len(lengths)
-    assert abs(found[1:] / found[:-1] - 0.8).max() < 0.12
-    # the last of a text is cut off
+    counts = numpy.bincount(lengths, minlength=11)[1:5]
+    assert abs(counts[1:] / counts[:-1] - 0.8).max() < 0.12
+    # The last span of a text is often shorter.
     assert 2 < lengths.mean() < (shares / shares.sum() * range(1, 11)).sum()
 
 
@@ -248,41 +242,7 @@ def test_all_tokens_of_a_span_are_masked_or_none(english):
     inside = chosen[:, 1:] & chosen[:, :-1]
     changes = ((seen == 4)[:, 1:] != (seen == 4)[:, :-1]) & inside
     assert changes.sum() < 0.1 * inside.sum()  # only where two spans touch
-    each, also = masked_rows(english, rows, random_replace_prob=0.0, seed=1, mlm_probability=0.5)
-    inside = also[:, 1:] & also[:, :-1]
-    assert (((each == 4)[:, 1:] != (each == 4)[:, :-1]) & inside).sum() > 0.2 * inside.sum()
-
-
-# ---- packed rows ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("tensors", TENSORS)
-@pytest.mark.parametrize("side", ["right", "left"])
-def test_packed_rows_have_masks_positions_and_lengths_of_each_text(tensors, side):
-    """Where each text begins among the tokens that are no padding; special tokens within a row are
-    not masked.
-    """
-    tokenizer = BertTokenizer.from_pretrained("trietok-en", padding_side=side)
-    rows = [
-        {
-            "input_ids": [2, 9, 3, 2, 8, 7, 3],
-            "position_ids": [0, 1, 2, 0, 1, 2, 3],
-            "document_ids": [1, 1, 1, 2, 2, 2, 2],
-        },
-        {"input_ids": [2, 6, 3], "position_ids": [0, 1, 2], "document_ids": [1, 1, 1]},
-    ]
-    collator = DataCollatorForLanguageModeling(
-        tokenizer, mlm_probability=1, return_tensors=tensors, seed=1
-    )
-    batch = {
-        name: value.tolist() if name != "max_seqlen" else value
-        for name, value in collator(rows).items()
-    }
-    pad = [0, 0, 0, 0]
-    assert batch["document_ids"][1] == ([1, 1, 1, *pad] if side == "right" else [*pad, 1, 1, 1])
-    assert batch["position_ids"][1] == ([0, 1, 2, *pad] if side == "right" else [*pad, 0, 1, 2])
-    assert (batch["cu_seqlens"], batch["max_seqlen"]) == ([0, 3, 7, 10], 4)
-    assert sum(map(sum, batch["attention_mask"])) == 10
-    assert [label for row in batch["labels"] for label in row if label != -100] == [9, 8, 7, 6]
-    padded = DataCollatorWithPadding(tokenizer, pad_to_multiple_of=4, return_tensors=tensors)(rows)
-    assert padded["document_ids"].shape == padded["input_ids"].shape == (2, 8)
+    seen, chosen = masked_rows(english, rows, random_replace_prob=0.0, seed=1, mlm_probability=0.5)
+    inside = chosen[:, 1:] & chosen[:, :-1]
+    changes = ((seen == 4)[:, 1:] != (seen == 4)[:, :-1]) & inside
+    assert changes.sum() > 0.2 * inside.sum()  # without spans, each token is replaced by itself

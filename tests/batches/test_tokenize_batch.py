@@ -25,6 +25,7 @@ from trietok import (
     BertTokenizerFast,
     InputError,
     InputTypeError,
+    NotSupportedError,
     OptionError,
     TokenizeBatch,
     TrietokError,
@@ -135,9 +136,7 @@ def batches(draw):
     value = st.none() | (st.lists(text, min_size=1, max_size=3) if has_words else text)
     options = draw(st.one_of(CALLS, CALLS, WINDOWS))
     if options.get("truncation") and len(names) == 2:
-        # slow tokenizers have no windows of pairs otherwise
-        has_windows = options.get("return_overflowing_tokens", False)
-        options["truncation"] = "only_second" if has_windows else "longest_first"
+        options["truncation"] = draw(st.sampled_from(["only_second", "longest_first"]))
     if not options.get("add_special_tokens", True):
         options.pop("return_token_type_ids", None)
     if has_words:
@@ -155,18 +154,12 @@ def batches(draw):
 
 
 def rows_of_call(tokenizer, number, texts, options):
-    """The rows of a call for one text or pair: several in a fast tokenizer, where it has windows.
-
-    A fast tokenizer is given a list, since its call for one text leaves an empty pair out.
-    """
-    if tokenizer.is_fast or options.get("return_overflowing_tokens"):
-        encoding = dict(tokenizer(*([text] for text in texts), **options))
-        if "overflow_to_sample_mapping" in encoding:
-            encoding["overflow_to_sample_mapping"] = [number] * len(encoding["input_ids"])
-        rows = zip(*encoding.values(), strict=True)
-        made = [dict(zip(encoding, values, strict=True)) for values in rows]
-    else:
-        made = [dict(tokenizer(*texts, **options))]
+    """The rows of a call for a list of one text or pair: several where it has windows."""
+    encoding = dict(tokenizer(*([text] for text in texts), **options))
+    if "overflow_to_sample_mapping" in encoding:
+        encoding["overflow_to_sample_mapping"] = [number] * len(encoding["input_ids"])
+    rows = zip(*encoding.values(), strict=True)
+    made = [dict(zip(encoding, values, strict=True)) for values in rows]
     for row in made:
         if "offset_mapping" in row:
             row["offset_mapping"] = list(map(list, row["offset_mapping"]))
@@ -194,6 +187,8 @@ def test_any_batch_has_the_rows_of_calls(make, kernel, name):
         rows, names, options = drawn
         if name == "Chinese":  # it has no padding token
             options.pop("padding", None)
+        if not tokenizer.is_fast:
+            options.pop("return_overflowing_tokens", None)
         if not is_table and len(rows):
             (rows,) = rows.to_batches()
         try:
@@ -237,7 +232,8 @@ def test_many_rows_in_chunks_have_the_rows_of_one_call(kernel, kind):
     parts = pa.concat_tables([whole.slice(0, 4097), whole.slice(4097, 1), whole.slice(4098)])
     present = [number for number, text in enumerate(words) if text is not None]
     texts = [[column[number] for number in present] for column in (words, pairs)]
-    windows = {"return_overflowing_tokens": True, "truncation": "only_second", "max_length": 9}
+    windows = {"truncation": "only_second", "max_length": 9}
+    windows["return_overflowing_tokens"] = tokenizer.is_fast
     for names, options in ((["text"], {}), (["text", "pair"], windows)):
         expected = tokenizer(*texts[: len(names)], **options)
         samples = expected.get("overflow_to_sample_mapping", range(len(present)))
@@ -358,6 +354,19 @@ def test_options_that_depend_on_other_texts_are_refused(english, options):
     with pytest.raises((OptionError, InputError)) as caught:
         TokenizeBatch(english, "text", **options)
     assert next(iter(options)) in str(caught.value)
+
+
+def test_windows_need_a_fast_tokenizer(english):
+    options = {"return_overflowing_tokens": True, "truncation": True, "max_length": 3}
+    with pytest.raises(NotSupportedError, match="BertTokenizerFast"):
+        TokenizeBatch(english, "text", **options)
+
+
+def test_an_empty_second_text_counts_as_a_pair():
+    fast = BertTokenizerFast.from_pretrained("trietok-en")
+    made = TokenizeBatch(fast, "text", "pair")(table(["a"], pair=[""]))
+    assert made.column("input_ids").to_pylist() == fast(["a"], [""]).input_ids
+    assert len(fast(["a"], [""]).input_ids[0]) == len(fast("a", "").input_ids) + 1
 
 
 def test_a_mistyped_option_is_suggested(english):

@@ -1,8 +1,7 @@
-"""trietok and transformers side by side: batches for training. Random numbers differ, so what they
-decide is fixed.
+"""Compare the collators with those of transformers.
 
-With a share of 0 or 1 nothing is left to chance, and the batches are equal; elsewhere the rates are
-compared.
+The random numbers differ. With shares of 0 and 1 the batches are equal; with others the tests
+compare the rates.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
+from inspect import signature
 from typing import Any
 
 import numpy
@@ -26,7 +26,7 @@ from tests.strategies import short_texts
 
 BATCHES = st.lists(short_texts(), min_size=1, max_size=4)
 ALL_MASKED = {"mlm_probability": 1, "mask_replace_prob": 1, "random_replace_prob": 0}
-# The class, what leaves nothing to chance, and whether the examples are only encodings of a call.
+# Classes, and options that leave nothing to chance.
 COLLATORS: list[tuple[str, dict[str, Any]]] = [
     ("DataCollatorForLanguageModeling", {"mlm": False}),
     ("DataCollatorForLanguageModeling", {"mlm_probability": 0}),
@@ -41,7 +41,7 @@ LABELS = ["label", "label_ids", "labels", "weight"]
 
 
 def encoded(tokenizer: Any, texts: list[str], form: str) -> list[Any]:
-    """The texts as the examples of a data set, in one of the forms that such have."""
+    """Return the texts as examples of a data set, in one of the forms that data sets have."""
     match form:
         case "encodings":
             return [tokenizer(text) for text in texts]
@@ -83,10 +83,10 @@ def test_batches_without_chance_are_equal(name: str, certain: dict[str, Any], te
 
         def batch(library: Any, tokenizer: Any) -> dict[str, Any]:
             collator = getattr(library, name)(tokenizer, **options)
-            made = dict(collator(encoded(tokenizer, texts, form)))
+            values = dict(collator(encoded(tokenizer, texts, form)))
             if name == "DataCollatorForWholeWordMask":  # departure 41: it has no attention mask
-                return {key: made[key] for key in ("input_ids", "labels")}
-            return made
+                return {key: values[key] for key in ("input_ids", "labels")}
+            return values
 
         theirs, ours = tokenizers("BertTokenizer", padding_side=side)
         returned = assert_same(lambda: batch(transformers, theirs), lambda: batch(trietok, ours))
@@ -98,7 +98,7 @@ def test_batches_without_chance_are_equal(name: str, certain: dict[str, Any], te
 
 @pytest.mark.parametrize("tensors", TENSORS)
 def test_words_are_chosen_together_as_in_transformers(tensors: str) -> None:
-    """What transformers chooses together, its `chinese_ref` included, is chosen together here."""
+    """Both choose the same groups of tokens together, with and without `chinese_ref`."""
     theirs, ours = tokenizers("BertTokenizer")
     text = "unaffable hello world 世界 abcd unaffable a b"
     for more in ({}, {"chinese_ref": [7, 12]}):
@@ -136,9 +136,7 @@ def test_words_are_chosen_together_as_in_transformers(tensors: str) -> None:
 def test_shares_of_masked_kept_and_random_tokens_are_the_same(
     name: str, options: dict[str, Any]
 ) -> None:
-    """Each share, counted in both over the same 200,000 tokens: within three deviations of the
-    difference.
-    """
+    """Over the same 200,000 tokens, the counts differ by at most three standard deviations."""
     theirs, ours = tokenizers("BertTokenizer")
     rows = numpy.random.default_rng(1).integers(5, len(ours), (400, 500))
     counts = []
@@ -153,18 +151,71 @@ def test_shares_of_masked_kept_and_random_tokens_are_the_same(
                 for part in (chosen, chosen & masked, chosen & kept, chosen & ~masked & ~kept)
             ]
         )
-    # tokens of a span share their fate
-    chosen, spread = (
-        counts[1][0],
-        3 if options.get("masking") == "spans" else 1,
+    # The tokens of a span are replaced alike, so their counts vary more.
+    spread = 3 if options.get("masking") == "spans" else 1
+    totals = (rows.size, *[counts[1][0]] * 3)
+    shares = (0.15, 0.8, 0.1, 0.1)
+    for count, other, total, share in zip(*counts, totals, shares, strict=True):
+        assert abs(count - other) <= 3 * math.sqrt(2 * spread * total * share)
+
+
+# ---- flattening ----------------------------------------------------------------------------------
+
+FLATTENING_OPTIONS = st.fixed_dictionaries(
+    {},
+    optional={
+        "return_position_ids": st.booleans(),
+        "separator_id": st.integers(-200, 200),
+        "return_flash_attn_kwargs": st.booleans(),
+        "return_seq_idx": st.booleans(),
+    },
+)
+
+
+@st.composite
+def sequences(draw: Any) -> list[dict[str, list[int]]]:
+    """Draw examples of which all, none, or all but the first have labels."""
+    texts = draw(st.lists(st.lists(st.integers(0, 30_000), min_size=1), min_size=1, max_size=5))
+    batch = [{"input_ids": ids, "token_type_ids": [0] * len(ids)} for ids in texts]
+    for example in batch[draw(st.sampled_from([0, 1, len(batch)])) :]:
+        example["labels"] = [draw(st.integers(-100, 30_000)) for _ in example["input_ids"]]
+    return batch
+
+
+@pytest.mark.parametrize("tensors", TENSORS)
+def test_flat_batches_are_equal(tensors: str) -> None:
+    @examples(100)
+    @given(sequences(), FLATTENING_OPTIONS, st.none() | st.integers(-200, 200), st.booleans())
+    def compare(
+        batch: list[Any], options: dict[str, Any], separator_id: int | None, at_call: bool
+    ) -> None:
+        def flat(library: Any) -> dict[str, Any]:
+            kind = library.DataCollatorWithFlattening
+            if at_call:
+                collator = kind(**options)
+                return dict(collator(batch, return_tensors=tensors, separator_id=separator_id))
+            return dict(kind(tensors, **options)(batch, separator_id=separator_id))
+
+        assert assert_same(lambda: flat(transformers), lambda: flat(trietok))
+
+    compare()
+
+
+def test_flattening_has_the_same_options_and_defaults() -> None:
+    theirs, ours = (
+        {
+            parameter.name: parameter.default
+            for parameter in signature(library.DataCollatorWithFlattening).parameters.values()
+            if parameter.kind is parameter.KEYWORD_ONLY
+        }
+        for library in (transformers, trietok)
     )
-    for mine, yours, of, share in zip(
-        counts[1], counts[0], (rows.size, *[chosen] * 3), (0.15, 0.8, 0.1, 0.1), strict=True
-    ):
-        assert abs(mine - yours) <= 3 * math.sqrt(2 * spread * of * share)
+    assert theirs == ours
 
 
-CHANGED = {"return_tensors", "epoch", "_known_ids"}
+# ---- parameters ----------------------------------------------------------------------------------
+
+CHANGED = {"return_tensors"}
 OWN = {"masking"}
 
 

@@ -1,192 +1,168 @@
-"""Which tokens of a batch are masked, and what stands in their place: drawn in numpy, from a
-generator of its own.
+"""Choose the tokens of a batch to mask, and replace them.
 
-In: ids, which of them may be chosen, and which make a word. Out: the ids as a model sees them, and
-the labels. A word is chosen by itself, as in BERT (Devlin et al. 2018,
-https://arxiv.org/abs/1810.04805, A.1); or of each row as many, as in RoBERTa (Liu et al. 2019,
-https://arxiv.org/abs/1907.11692); or spans of words, as in SpanBERT (Joshi et al. 2020,
-https://arxiv.org/abs/1907.10529).
+Words are chosen each by itself, as in BERT (Devlin et al. 2018, https://arxiv.org/abs/1810.04805,
+A.1), or an exact share of each text, as in RoBERTa (Liu et al. 2019,
+https://arxiv.org/abs/1907.11692), or an exact share in spans of words, as in SpanBERT (Joshi et
+al. 2020, https://arxiv.org/abs/1907.10529).
 """
 
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy
-    from numpy.typing import NDArray
+import numpy
+from numpy.random import Philox
+from numpy.typing import NDArray
 
-    IdArray = NDArray[numpy.int64]
-    FlagArray = NDArray[numpy.bool_]
-    Source = numpy.random.Philox
+IdArray = NDArray[numpy.int64]
+FlagArray = NDArray[numpy.bool_]
 
-Masking = Literal["each", "exact", "spans"]
-MASKINGS = get_args(Masking)
-_SPAN_ENDS, _LONGEST_SPAN = 0.2, 10  # SpanBERT's: of a geometric distribution, and words
-IGNORED_LABEL = -100  # what the losses of PyTorch and transformers leave out
-SCHEME = b"trietok-mlm-1"  # another name where the same seed gives other masks
+_SCHEME = b"trietok-mlm-1"  # to be renamed when a seed gives other masks
+_SPAN_END, _LONGEST_SPAN = 0.2, 10  # of SpanBERT: the chance that a span ends after a word; words
 
 
-class Shares(NamedTuple):
-    """The share of tokens to choose; of these, of the mask token, and of random ones."""
+def random_source(ids: NDArray[Any], seed: int | None, epoch: int, *, from_torch: bool) -> Philox:
+    """Return the source of random numbers for a batch in which `ids` may be chosen.
 
-    chosen: float
-    masked: float
-    random: float
+    With a seed, only the seed, the epoch and the ids decide the numbers. Without one, the global
+    random state of PyTorch or numpy decides too. transformers' collators draw from the same state:
+    `transformers.set_seed` sets it, `Trainer` stores it in checkpoints, and a `DataLoader` gives
+    each worker its own.
 
-
-class Draws:
-    """Random numbers, one after the other, from a source that gives 64 bits at a time."""
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-
-    def raw(self, count: int) -> NDArray[numpy.uint64]:
-        import numpy
-
-        return numpy.asarray(self._source.random_raw(count), dtype=numpy.uint64)
-
-    def uniform(self, count: int) -> NDArray[numpy.float64]:
-        """Numbers from 0 to below 1, of the 53 bits a float holds."""
-        numbers: NDArray[numpy.float64] = (self.raw(count) >> 11) / float(1 << 53)
-        return numbers
-
-
-def random_source(key: bytes, content: bytes) -> Source:
-    """A source of random numbers that only its key and the content of the batch decide.
-
-    Philox (Salmon et al. 2011) takes any key of 128 bits, so a hash can be one. numpy promises to
-    keep its raw numbers.
+    Philox (Salmon et al. 2011) accepts any key of 128 bits, so a hash can be the key. numpy
+    guarantees that its raw numbers stay the same in every version.
     """
-    import numpy
-
-    digest = hashlib.blake2b(key + b":" + content, digest_size=16, person=SCHEME).digest()
-    return numpy.random.Philox(key=int.from_bytes(digest, "little"))
-
-
-def seeded_key(seed: int, epoch: int) -> bytes:
-    return b"%d:%d" % (seed, epoch)
-
-
-def drawn_key(from_torch: bool) -> bytes:
-    """A key drawn from PyTorch's global random state, or from numpy's.
-
-    transformers' collators draw from the same: `transformers.set_seed` sets it, `Trainer` stores it
-    in a checkpoint, and a `DataLoader` gives each of its workers another.
-    """
-    if from_torch:
+    if seed is not None:
+        key = b"%d:%d" % (seed, epoch)
+    elif from_torch:
         import torch
 
-        drawn: bytes = torch.empty(2, dtype=torch.int64, device="cpu").random_().numpy().tobytes()
-        return b"torch:" + drawn
-    import numpy
-
-    return b"numpy:" + numpy.random.bytes(16)
-
-
-def word_numbers(is_maskable: FlagArray, is_continuation: FlagArray | None) -> NDArray[numpy.int64]:
-    """For each token that may be chosen, row by row, the number of its word from 0.
-
-    `is_continuation` says where a token goes on with the word before it, None for nowhere. One that
-    follows a token that may not be chosen, or begins its row, begins a word.
-    """
-    import numpy
-
-    if is_continuation is None:
-        return numpy.arange(numpy.count_nonzero(is_maskable))
-    begins = numpy.ones_like(is_maskable)
-    begins[:, 1:] = ~(is_continuation[:, 1:] & is_maskable[:, :-1])
-    return numpy.cumsum(begins[is_maskable]) - 1
+        numbers: bytes = torch.empty(2, dtype=torch.int64, device="cpu").random_().numpy().tobytes()
+        key = b"torch:" + numbers
+    else:
+        key = b"numpy:" + numpy.random.bytes(16)
+    content = key + b":" + ids.astype("<i8").tobytes()
+    digest = hashlib.blake2b(content, digest_size=16, person=_SCHEME).digest()
+    return Philox(key=int.from_bytes(digest, "little"))
 
 
-def mask_ids(
-    ids: IdArray,
+def _uniform(source: Philox, count: int) -> NDArray[numpy.float64]:
+    """Return random numbers from 0 to below 1, of the 53 bits that a float holds."""
+    numbers: NDArray[numpy.float64] = (source.random_raw(count) >> 11) / float(1 << 53)
+    return numbers
+
+
+def choose_tokens(
     is_maskable: FlagArray,
-    words: NDArray[numpy.int64],
-    shares: Shares,
-    source: Source,
-    mask_token_id: int,
-    random_ids: int | IdArray,
-    masking: Masking = "each",
-) -> tuple[IdArray, IdArray]:
-    """Choose words, and put something else in the place of their tokens.
-
-    All tokens of a chosen word are chosen; what becomes of each of them is drawn for itself, in a
-    span for all of it.
+    is_continuation: FlagArray | None,
+    share: float,
+    masking: str,
+    source: Philox,
+) -> IdArray:
+    """Choose a share of the tokens, in whole words.
 
     Args:
-        is_maskable, words: see `word_numbers`.
-        random_ids: what the share `random` is drawn from: an array, or a number for the ids below
-            it.
+        is_maskable: where a token may be chosen, (batch, sequence).
+        is_continuation: where a token continues the word before it; without it each token is a
+            word.
 
     Returns:
-        The ids as the model sees them, and the labels: the id where a token is chosen, -100
-        elsewhere.
+        A number for each chosen token, -1 elsewhere, (batch, sequence). Tokens with the same number
+        are replaced alike.
     """
-    import numpy
-
-    draws = Draws(source)
-    spans = numpy.full(len(words), -1)
+    words = _word_numbers(is_maskable, is_continuation)
     if masking == "each":
-        is_chosen = (draws.uniform(int(words[-1]) + 1 if len(words) else 0) < shares.chosen)[words]
+        word_count = int(words[-1]) + 1 if len(words) else 0
+        groups = numpy.where(_uniform(source, word_count) < share, 0, -1)[words]
     else:
-        ends = numpy.cumsum(numpy.count_nonzero(is_maskable, axis=1)).tolist()
-        for start, end in zip([0, *ends], ends, strict=False):
-            if start < end:
-                of_words, in_spans = words[start:end] - words[start], masking == "spans"
-                of_row = _chosen(of_words, shares.chosen, draws, in_spans=in_spans)
-                spans[start:end] = numpy.where(of_row < 0, of_row, of_row + start)
-        is_chosen = spans >= 0
-    places = numpy.flatnonzero(is_maskable)[is_chosen]
-    labels = numpy.full_like(ids, IGNORED_LABEL)
-    labels.flat[places] = ids.flat[places]
-    fate = draws.uniform(len(places))
-    if masking == "spans":
-        fate = fate[numpy.unique(spans[is_chosen], return_inverse=True)[1]]
-    is_masked = fate < shares.masked
-    is_random = ~is_masked & (fate < shares.masked + shares.random)
-    seen = ids.copy()
-    seen.flat[places[is_masked]] = mask_token_id
-    count = random_ids if isinstance(random_ids, int) else len(random_ids)
-    # 64 bits: no id is favoured
-    drawn = draws.raw(int(numpy.count_nonzero(is_random))) % numpy.uint64(count)
-    if not isinstance(random_ids, int):
-        drawn = random_ids[drawn.astype(numpy.int64)]
-    seen.flat[places[is_random]] = drawn
-    return seen, labels
+        longest = _LONGEST_SPAN if masking == "spans" else 1
+        groups = _spans_of_batch(words, is_maskable.sum(axis=1), share, source, longest)
+    if masking != "spans":
+        groups = numpy.where(groups < 0, -1, numpy.arange(len(groups)))
+    result = numpy.full(is_maskable.shape, -1)
+    result[is_maskable] = groups
+    return result
 
 
-def _chosen(
-    words: NDArray[numpy.int64], share: float, draws: Draws, *, in_spans: bool
-) -> NDArray[numpy.int64]:
-    """For each token of a row the number of the span that it is chosen in; -1 where it is not.
+def _word_numbers(is_maskable: FlagArray, is_continuation: FlagArray | None) -> IdArray:
+    """Return, for each token that may be chosen, the number of its word in the batch.
 
-    As many tokens are chosen as the share says: the word that is partly too much is chosen as often
-    as it is not.
+    A word also begins at the start of a text, and after a token that may not be chosen.
     """
-    import numpy
+    if is_continuation is None:
+        return numpy.arange(numpy.count_nonzero(is_maskable))
+    is_start = numpy.ones_like(is_maskable)
+    is_start[:, 1:] = ~(is_continuation[:, 1:] & is_maskable[:, :-1])
+    return numpy.cumsum(is_start[is_maskable]) - 1
 
+
+def _spans_of_batch(
+    words: IdArray, lengths: IdArray, share: float, source: Philox, longest: int
+) -> IdArray:
+    """Return, for each token that may be chosen, the number of its chosen span, or -1."""
+    spans = numpy.full(len(words), -1)
+    ends = numpy.cumsum(lengths)
+    for start, end in zip((ends - lengths).tolist(), ends.tolist(), strict=True):
+        if start < end:
+            of_text = _spans_of_text(words[start:end] - words[start], share, source, longest)
+            spans[start:end] = numpy.where(of_text < 0, -1, of_text + start)
+    return spans
+
+
+def _spans_of_text(words: IdArray, share: float, source: Philox, longest: int) -> IdArray:
+    """Choose spans of up to `longest` words until the share of the tokens is reached.
+
+    The last word may hold more tokens than are missing. It is chosen with the probability that
+    keeps the expected number of chosen tokens at the share.
+    """
     sizes = numpy.bincount(words)
-    wanted = share * len(words)
-    order = numpy.argsort(draws.uniform(len(sizes)), kind="stable").tolist()
-    span_of = numpy.full(len(sizes), -1)
-    number, left = 0, wanted
-    for start in order if wanted else ():
-        if span_of[start] >= 0:
+    missing = share * len(words)
+    order = numpy.argsort(_uniform(source, len(sizes)), kind="stable").tolist()
+    spans = numpy.full(len(sizes), -1)
+    number = 0
+    for start in order if missing else ():
+        if spans[start] >= 0:
             continue
-        length = 1
-        if in_spans:  # geometric, and drawn again where it is too long
-            step = float(draws.uniform(1)[0]) * (1 - (1 - _SPAN_ENDS) ** _LONGEST_SPAN)
-            length = 1 + int(numpy.log1p(-step) / numpy.log1p(-_SPAN_ENDS))
+        length = 1 if longest == 1 else _span_length(source, longest)
         for word in range(start, min(start + length, len(sizes))):
-            if span_of[word] >= 0:
+            if spans[word] >= 0:
                 break
-            if left < sizes[word] and draws.uniform(1)[0] * sizes[word] >= left:
-                return span_of[words]
-            span_of[word] = number
-            left -= sizes[word]
-            if left <= 0:
-                return span_of[words]
+            if missing < sizes[word] and _uniform(source, 1)[0] * sizes[word] >= missing:
+                return spans[words]
+            spans[word] = number
+            missing -= sizes[word]
+            if missing <= 0:
+                return spans[words]
         number += 1
-    return span_of[words]
+    return spans[words]
+
+
+def _span_length(source: Philox, longest: int) -> int:
+    """Draw from the geometric distribution without the lengths above `longest`."""
+    number = float(_uniform(source, 1)[0]) * (1 - (1 - _SPAN_END) ** longest)
+    return 1 + int(numpy.log1p(-number) / numpy.log1p(-_SPAN_END))
+
+
+def replace_tokens(
+    ids: IdArray,
+    groups: IdArray,
+    source: Philox,
+    mask_share: float,
+    random_share: float,
+    mask_token_id: int,
+    replacement_ids: IdArray,
+) -> IdArray:
+    """Return the ids after replacing the tokens that `choose_tokens` chose."""
+    is_chosen = groups >= 0
+    tokens = ids[is_chosen]
+    draws = _uniform(source, len(tokens))
+    draws = draws[numpy.unique(groups[is_chosen], return_inverse=True)[1]]
+    is_masked = draws < mask_share
+    is_random = ~is_masked & (draws < mask_share + random_share)
+    numbers = source.random_raw(int(is_random.sum())) % numpy.uint64(len(replacement_ids))
+    tokens[is_masked] = mask_token_id
+    tokens[is_random] = replacement_ids[numbers.astype(numpy.int64)]
+    masked: IdArray = ids.copy()
+    masked[is_chosen] = tokens
+    return masked

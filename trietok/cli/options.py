@@ -194,8 +194,6 @@ def writes(
 ) -> Decorator:
     """The options `--output`, a DIR or a FILE, and `--force`: the command gets `output`, if it may
     be written.
-
-    With `--resume`, what is at `--output` is gone on with.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -206,9 +204,7 @@ def writes(
                 *(rest.get("files") or ()),
             ]
             with contextlib.ExitStack() as places:
-                # What a run can be resumed from, its own code knows.
-                resumes = "resume" in rest and (rest["resume"] or not force)
-                if output is not None and not resumes:
+                if output is not None:
                     places.enter_context(place_to_write(output, metavar == "FILE", force, read))
                 if rest.get("page"):
                     places.enter_context(place_to_write(rest["page"], True, force, read, "--page"))

@@ -12,7 +12,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from trietok.errors import FileError, MissingDependencyError, TrietokError, installing
 
@@ -97,6 +97,28 @@ def size_of(name: str) -> int:
             f"{name} is a directory; give its files, such as {example} or *.parquet", path=name
         )
     return status.st_size
+
+
+class Status(NamedTuple):
+    """The state of a file."""
+
+    size: int  # in bytes
+    version: str  # differs after a change: the time of the last change in ns, or a key of the store
+
+
+def status_of(name: str) -> Status:
+    """Return the state of a file.
+
+    Raises:
+        FileError: there is no such file, or it is a directory.
+    """
+    size = size_of(name)
+    if is_url(name):
+        files, path = file_system(name)
+        with reading(name):
+            return Status(size, str(files.ukey(path)))
+    with reading(name):
+        return Status(size, str(os.stat(name).st_mtime_ns))
 
 
 def checked_info(name: str, info: dict[str, Any]) -> int:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from trietok.errors import FileFormatError, imported
 from trietok.files.stores import is_url, open_bytes, reading
-from trietok.files.text_rows import BadRow, TextOrBad, decoded, wrong_column
+from trietok.files.text_rows import BY_KEEPING, BadRow, TextOrBad, decoded, wrong_column
 
 _BUFFER = 1 << 20  # bytes
+_BATCH, _ROWS = 1 << 22, 1 << 14  # bytes and rows of a batch, at most about
 
 
 def import_pyarrow(module: str = "pyarrow") -> Any:
@@ -118,22 +119,48 @@ def check_column(schema: Any, path: str, column: str) -> None:
         raise FileFormatError(f"{path}: the column {column!r} holds {kind}, not texts", path=path)
 
 
-def rows_of_parquet(
-    path: str, column: str, errors: str, batch_size: int
-) -> Iterable[list[TextOrBad]]:
-    """Yield the texts of a column in batches."""
+def batches_of_parquet(
+    path: str, columns: Sequence[str], groups: range | None = None
+) -> Iterator[Any]:
+    """Yield columns of a Parquet file as RecordBatches of about 4 MB, the column of texts first.
+
+    Args:
+        path: the file, or its URL.
+        columns: the column of the texts, and others.
+        groups: the numbers of the row groups to read; by default all.
+    """
     pyarrow = import_pyarrow()
+    column, *others = columns
     try:
-        with open_parquet(path) as table:
-            check_column(table.schema_arrow, path, column)
-            rows, read = table.metadata.num_rows, 0
-            for batch in table.iter_batches(batch_size=batch_size, columns=[column]):
-                read += batch.num_rows
-                texts = texts_of(column_of(batch, column), errors, of=f"text in {column!r}")
-                yield without_nulls(texts, column)
+        with open_parquet(path) as table, reading(path):
+            schema, metadata = table.schema_arrow, table.metadata
+            check_column(schema, path, column)
+            for other in others:
+                if schema.names.count(other) != 1:
+                    raise wrong_column(schema.names, path, other, BY_KEEPING)
+            groups = range(metadata.num_row_groups) if groups is None else groups
+            sizes = [metadata.row_group(number) for number in groups]
+            rows, size = (
+                sum(one.num_rows for one in sizes),
+                sum(one.total_byte_size for one in sizes),
+            )
+            batch_size = min(max(_BATCH * rows // max(size, 1), 1), _ROWS)
+            read = 0
+            for batch in table.iter_batches(batch_size, groups, list(dict.fromkeys(columns))):
+                read += len(batch)
+                kept = [batch.column(other) for other in others]
+                yield pyarrow.RecordBatch.from_arrays(
+                    [column_of(batch, column), *kept], [column, *others]
+                )
             if read != rows:  # the checksum of a page does not cover its header
                 raise FileFormatError(
                     f"{path} has {rows:,} rows, and {read:,} could be read", path=path
                 )
     except pyarrow.ArrowInvalid as error:
         raise FileFormatError(f"{path} cannot be read: {error}", path=path) from None
+
+
+def rows_of_parquet(path: str, column: str, errors: str) -> Iterator[list[TextOrBad]]:
+    """Yield the texts of a column in batches."""
+    for batch in batches_of_parquet(path, [column]):
+        yield without_nulls(texts_of(batch.column(0), errors, of=f"text in {column!r}"), column)

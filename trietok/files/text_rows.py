@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from trietok.errors import FileFormatError, imported
 from trietok.files.stores import path_in
@@ -21,6 +21,7 @@ _MOST_NAMES = 20  # of columns, in a message
 # Bytes that are held of a line: a small packed file may have one of gigabytes.
 LONGEST_TEXT_LINE = 1 << 26
 TOO_LONG = "a line of more than {:,} bytes is not read; break it into lines"
+_BLOCK = 1 << 20  # bytes that are read at once
 _LONGEST_ROW = 1 << 24  # characters of a row of a table
 _NOT_UTF8 = "is not UTF-8"
 BY_COLUMN = "with column=... (--column)"
@@ -168,13 +169,66 @@ def _truncated(name: str) -> FileFormatError:
     return FileFormatError(f"{told} does", path=name)
 
 
-def lines_within(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines of a file, each cut after `LONGEST_TEXT_LINE` bytes and one more."""
-    is_whole = True
-    for line in iter(partial(file.readline, LONGEST_TEXT_LINE + 1), b""):
-        if is_whole:
-            yield line
-        is_whole = line.endswith(b"\n")
+def blocks_of_lines(content: Any, start: int = 0, end: int | None = None) -> Iterator[bytes | None]:
+    """Yield blocks of whole lines; the last line may lack its line feed.
+
+    None stands for a line of more than `LONGEST_TEXT_LINE` bytes, which is not held.
+
+    Args:
+        content: a buffered file of bytes.
+        start, end: the range of bytes in which the lines begin; by default the whole file.
+    """
+    position = _first_line(content, start)
+    if end is not None and position >= end:
+        return
+    parts: list[bytes] = []  # of a line whose end was not read yet
+    size = last = 0
+    while last <= 0 and (block := content.read1(_BLOCK)):
+        if end is not None and position + len(block) >= end:
+            last = block.find(b"\n", max(end - 1 - position, 0)) + 1
+        position += len(block)
+        block = block[: last or None]
+        first = block.find(b"\n")
+        if first >= 0 and size + first > LONGEST_TEXT_LINE:
+            yield None
+            parts, size, block = [], 0, block[first + 1 :]
+        lines_end = block.rfind(b"\n") + 1
+        if lines_end:
+            yield b"".join((*parts, block[:lines_end]))
+            parts, size, block = [], 0, block[lines_end:]
+        size += len(block)
+        if size <= LONGEST_TEXT_LINE:
+            parts.append(block)
+    if size:
+        yield b"".join(parts) if size <= LONGEST_TEXT_LINE else None
+
+
+def _first_line(content: Any, start: int) -> int:
+    """Go to the first line that begins at `start` or after it, and return its position."""
+    if not start:
+        return 0
+    content.seek(start - 1)
+    position = start - 1
+    for line in iter(partial(content.readline, _BLOCK), b""):
+        position += len(line)
+        if line.endswith(b"\n"):
+            break
+    return position
+
+
+def texts_of_lines(block: bytes | None, errors: str = "strict") -> list[TextOrBad]:
+    """Return the lines of a block of `blocks_of_lines`.
+
+    >>> texts_of_lines(b"a\n\nb\r\n"), len(texts_of_lines(b"a\n\xff"))
+    (['a', '', 'b\r'], 2)
+    """
+    if block is None:
+        return [BadRow(TOO_LONG.format(LONGEST_TEXT_LINE))]
+    block = block.removesuffix(b"\n")
+    try:
+        return [*block.decode("utf-8", errors).split("\n")]
+    except UnicodeDecodeError:
+        return [decoded(line, errors, of="line") for line in block.split(b"\n")]
 
 
 # ---- objects of JSON -----------------------------------------------------------------------------
@@ -319,6 +373,7 @@ def _csv_rows(content: Any, name: str, delimiter: str) -> Iterator[list[str]]:
             size, begin = 0, rows.line_num + 1
             if row:
                 yield row
+        text.detach()  # which would close the file
     except csv.Error as error:
         told = f"{name}, line {rows.line_num} cannot be read: {error}"
         raise FileFormatError(told, path=name) from None

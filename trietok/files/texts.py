@@ -1,7 +1,8 @@
 """Read files as texts: lines of a .txt, objects of a .jsonl, a column of a .csv, .tsv or .parquet.
 
-All but the last may be compressed. Every command that reads texts or terms reads them here. A line
-is held at a time, of at most `LONGEST_TEXT_LINE` bytes, or a thousand rows of a table.
+All but the last may be compressed. Every command that reads texts or terms reads them here. About a
+megabyte of lines is held at a time, or a thousand rows of a table; a line has at most
+`LONGEST_TEXT_LINE` bytes.
 """
 
 from __future__ import annotations
@@ -10,11 +11,10 @@ import io
 import itertools
 import logging
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
 from trietok.errors import FileFormatError, InputError, InputTypeError
-from trietok.files import text_rows
 from trietok.files.stores import expanded, identity, open_bytes, path_in, reading, size_of
 from trietok.files.tables import rows_of_parquet
 from trietok.files.text_rows import (
@@ -22,14 +22,16 @@ from trietok.files.text_rows import (
     NO_ROW,
     TABLES,
     BadRow,
+    TextOrBad,
+    blocks_of_lines,
     compression_of,
     decoded,
     kind_of,
-    lines_within,
     object_of_json,
     refuse_other_than_text,
     rows_of_csv,
     text_in_object,
+    texts_of_lines,
     unpacked,
     unpacking,
 )
@@ -38,7 +40,7 @@ logger = logging.getLogger("trietok")
 
 STANDARD_INPUT = "-"
 DEFAULT_COLUMN = "text"
-_ROWS = 1024  # of a .parquet, held at a time
+_ROWS = 1024  # of a .csv, held at a time
 _COUNTED = 64  # so many texts are read before their bytes are counted
 _OR_REPLACE = ", or go on with on_error='replace' (--on-error replace)"
 
@@ -136,6 +138,93 @@ class TextRow(NamedTuple):
     number: int
 
 
+class Rows(NamedTuple):
+    """Rows of a file that follow one another."""
+
+    texts: list[TextOrBad]
+    values: list[tuple[Any, ...]]  # of further columns, a tuple for each row; empty without any
+
+
+def read_rows(
+    stream: Any,
+    name: str,
+    kind: str | None,
+    compression: str | None,
+    columns: Sequence[str],
+    errors: str = "strict",
+    start: int = 0,
+    end: int | None = None,
+) -> Iterator[Rows]:
+    """Yield the rows of a file that is not a Parquet file, in batches.
+
+    Args:
+        stream: the file, buffered.
+        name: its name, for errors.
+        kind, compression: as `kind_of` returns them. A file that is compressed is decompressed,
+            whatever its name.
+        columns: the column of the texts, and others whose values are wanted, too; empty to read
+            every file as lines.
+        errors: as for `bytes.decode`.
+        start, end: the range of bytes in which the lines begin; by default the whole file.
+    """
+    first = stream.peek(FIRST_BYTES)[:FIRST_BYTES]
+    refuse_other_than_text(first, name)
+    compression = compression_of(first) or compression
+    if compression is not None:
+        if start:  # the range at the beginning has all lines
+            return
+        end = None
+    with unpacking(compression, name):
+        content = unpacked(stream, compression, name)
+        if kind in TABLES and columns:
+            yield from _rows_of_table(content, name, kind, columns, errors)
+            return
+        for block in blocks_of_lines(content, start, end):
+            texts = texts_of_lines(block, errors)
+            yield _rows_of_json(texts, columns) if kind == "jsonl" and columns else Rows(texts, [])
+
+
+def _rows_of_json(lines: list[TextOrBad], columns: Sequence[str]) -> Rows:
+    column, *others = columns
+    objects = [object_of_json(line, column) if isinstance(line, str) else line for line in lines]
+    texts = [text_in_object(values, column) for values in objects]
+    if not others:
+        return Rows(texts, [])
+    empty = (None,) * len(others)
+    values = [
+        empty if isinstance(fields, BadRow) else tuple(map(fields.get, others))
+        for fields in objects
+    ]
+    return Rows(texts, values)
+
+
+def _rows_of_table(
+    content: Any, name: str, kind: str, columns: Sequence[str], errors: str
+) -> Iterator[Rows]:
+    others = columns[1:]
+    empty = (None,) * len(others)
+    rows = rows_of_csv(content, name, kind, columns)
+    while batch := list(itertools.islice(rows, _ROWS)):
+        texts: list[TextOrBad] = []
+        values: list[tuple[Any, ...]] = []
+        for row in batch:
+            fields = row if isinstance(row, BadRow) else _decoded_fields(row, columns, errors)
+            is_bad = isinstance(fields, BadRow)
+            texts.append(fields if isinstance(fields, BadRow) else fields[0])
+            if others:
+                values.append(empty if is_bad else tuple(fields[1:]))
+        yield Rows(texts, values)
+
+
+def _decoded_fields(row: list[bytes], columns: Sequence[str], errors: str) -> list[str] | BadRow:
+    fields = [
+        decoded(field, errors, of=f"text in {column!r}")
+        for field, column in zip(row, columns, strict=True)
+    ]
+    bad = [field for field in fields if isinstance(field, BadRow)]
+    return bad[0] if bad else fields  # type: ignore[return-value]
+
+
 class TextReader:
     """Reads the texts of one file after the other.
 
@@ -182,40 +271,15 @@ class TextReader:
         self, raw: Any, name: str, kind: str | None, compression: str | None
     ) -> Iterator[TextRow]:
         stream = raw if hasattr(raw, "peek") else io.BufferedReader(raw)
-        first = stream.peek(FIRST_BYTES)[:FIRST_BYTES]
-        refuse_other_than_text(first, name)
-        compression, column = compression_of(first) or compression, self._column
-        with unpacking(compression, name):
-            content = unpacked(stream, compression, name)
-            if kind in TABLES and column is not None:
-                texts = self._texts_of_table(content, name, kind, column)
-                yield from self._numbered(texts, name, "row", "save the file in UTF-8", stream)
-            else:
-                texts = self._texts_of_lines(content)
-                if kind == "jsonl" and column is not None:
-                    texts = (
-                        text_in_object(object_of_json(text, column), column)
-                        if isinstance(text, str)
-                        else text
-                        for text in texts
-                    )
-                yield from self._numbered(texts, name, "line", self._repair, stream)
-
-    def _texts_of_lines(self, content: Any) -> Iterator[Any]:
-        longest = text_rows.LONGEST_TEXT_LINE
-        for line in lines_within(content):
-            if len(line) > longest:
-                yield BadRow(text_rows.TOO_LONG.format(longest))
-            else:
-                yield decoded(line.removesuffix(b"\n"), self._errors, of="line")
-
-    def _texts_of_table(self, content: Any, name: str, kind: str, column: str) -> Iterator[Any]:
-        of = f"text in {column!r}"
-        for row in rows_of_csv(content, name, kind, [column]):
-            yield row if isinstance(row, BadRow) else decoded(row[0], self._errors, of=of)
+        columns = [] if self._column is None else [self._column]
+        batches = read_rows(stream, name, kind, compression, columns, self._errors)
+        texts = itertools.chain.from_iterable(rows.texts for rows in batches)
+        is_table = kind in TABLES and columns
+        unit, repair = ("row", "save the file in UTF-8") if is_table else ("line", self._repair)
+        yield from self._numbered(texts, name, unit, repair, stream)
 
     def _rows_of_parquet(self, path: str, column: str) -> Iterator[TextRow]:
-        batches = rows_of_parquet(path, column, self._errors, _ROWS)
+        batches = rows_of_parquet(path, column, self._errors)
         texts = itertools.chain.from_iterable(batches)
         yield from self._numbered(texts, path, "row", "write the file again with texts")
 

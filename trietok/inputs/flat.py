@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import array
-from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
@@ -72,36 +71,6 @@ class FlatCall:
                 each = (front + text * (length - self.around) + back for length in lengths)
                 columns[name] = b"".join(each)
         return lengths, ids, columns
-
-    def parts_of_row(
-        self, parts: Iterable[bytes | bytearray]
-    ) -> Iterator[tuple[bytes | bytearray, dict[str, bytes]]]:
-        """Yield a row part by part, ids and columns: its special tokens, what is kept of its text,
-        which comes as int32 part by part, its special tokens.
-        """
-        yield self._front, {name: column.front for name, column in self._columns.items()}
-        for part in self._kept_of(parts):
-            count = len(part) // 4
-            yield part, {name: column.text * count for name, column in self._columns.items()}
-        yield self._back, {name: column.back for name, column in self._columns.items()}
-
-    def _kept_of(self, parts: Iterable[bytes | bytearray]) -> Iterator[bytes | bytearray]:
-        """Yield what is kept of a text; parts behind the end of that are not asked for."""
-        if self.room < 0:
-            yield from parts
-            return
-        room = self.room * 4
-        if self._cuts_left:
-            kept = b""
-            for part in parts:
-                kept = (kept + part)[-room:] if room else b""
-            yield kept
-            return
-        for part in parts:
-            yield part[:room]
-            room -= len(part)
-            if room <= 0:
-                return
 
 
 def flat_of_lists(rows: list[list[int]]) -> tuple[array.array[int], bytes]:

@@ -516,7 +516,6 @@ class Pipeline:
         from_left: bool = False,
         front: bytes = b"",
         back: bytes = b"",
-        threads: Callable[[], int] | None = choosing.threads_allowed,
     ) -> tuple[bytes | bytearray, bytes | bytearray]:
         """How many ids each text has, and the ids of all in one run, as int32.
 
@@ -525,11 +524,10 @@ class Pipeline:
             room: how many ids of a text are kept; -1 for all.
             from_left: whether those at the beginning go.
             front, back: what stands around each, int32.
-            threads: says how many threads may encode; None is for one.
         """
         kernel = self._kernel_now(texts)
         if kernel is not None:
-            return kernel.flat(texts, threads, room, from_left, front, back)
+            return kernel.flat(texts, choosing.threads_allowed, room, from_left, front, back)
         lengths, ids = array.array("i"), bytearray()
         for row in map(self.ids_in_python, texts):
             if 0 <= room < len(row):
@@ -717,25 +715,32 @@ class Pipeline:
                 for word, start, end, pieces in self.words(part[first:last]):
                     yield word.text[start:end], pieces, word.span(start, end)
 
+    def flat_of_buffers(
+        self, data: Any, offsets: Any, first: int, count: int, *cut: Any
+    ) -> tuple[bytes | bytearray, bytes | bytearray] | None:
+        """Return what `flat` returns for texts in UTF-8, one after the other in a buffer.
+
+        Args:
+            data: the bytes of the texts.
+            offsets: int64, where each text begins and the last one ends.
+            first: the index of the offset of the first text.
+            count: the number of texts.
+            *cut: `room`, `from_left`, `front` and `back` of `flat`.
+
+        Returns:
+            None without a kernel, or if the data is not valid UTF-8.
+        """
+        if self.may_have_kernel and len(data) + count >= choosing.TEXT_AT_ONCE_BEFORE_KERNEL:
+            self.make_kernel()
+        if self.kernel is None:
+            return None
+        return self.kernel.flat_between(data, offsets, first, count, choosing.threads_allowed, *cut)
+
     def chunks(self, text: str) -> list[str]:
         """What lies between spaces of a text, where each chunk has the words by itself that it has
         in the text; else the whole text.
         """
         return text.split(" ") if self.is_only_chunks(text) else [text]
-
-    def cut_characters(self) -> tuple[int, int] | None:
-        """Where a text may be cut, beside spaces, so that its ids are those of the parts in a row.
-
-        Returns:
-            The first and the last of the characters between any two of which it may be cut, (1, 0)
-            for none; or None, where it may not be cut at spaces either.
-        """
-        words = "".join(self.added.encoder)
-        if not self.caches or any(map(str.isspace, words)) or not self.added.is_plain:
-            return None
-        if not self._chinese_apart or any(FIRST_CHINESE <= c <= LAST_CHINESE for c in words):
-            return 1, 0
-        return ord(FIRST_CHINESE), ord(LAST_CHINESE)
 
     # ---- the kernel ------------------------------------------------------------------------------
 

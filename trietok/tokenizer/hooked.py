@@ -207,9 +207,6 @@ class HookedPipeline(Pipeline):
     def chunks(self, text: str) -> list[str]:
         return [text]
 
-    def cut_characters(self) -> None:
-        return None
-
     def as_text(self) -> Pipeline:
         raise NotImplementedError  # the keywords of the call say it, or the tokenizer
 

@@ -1,4 +1,4 @@
-"""Files of texts to encode, and what an encoded corpus holds."""
+"""Files of texts to encode, and the rows of a run."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import pathlib
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -48,38 +49,30 @@ def packed(path, raw):
     return zstandard.compress(raw) if path.suffix == ".zst" else raw
 
 
-def table_in(out):
-    """The rows of all shards, in order, as a list of dicts."""
-    return [row for path in sorted(out.glob("part-*")) for row in pq.read_table(path).to_pylist()]
+def rows_of(result):
+    """The rows of a run in the order of its inputs, as dicts."""
+    return [row for path in result.paths for row in pq.read_table(path).to_pylist()]
+
+
+def ids_in(result):
+    """The ids of all rows of a run."""
+    return [row["input_ids"] for row in rows_of(result)]
 
 
 def rows_in(out):
-    """The ids of all rows, in order."""
-    return [row["input_ids"] for row in table_in(out)]
+    """The rows of all Parquet files of a directory, sorted."""
+    tables = map(pq.read_table, sorted(out.glob("*.parquet")))
+    return sorted((row for table in tables for row in table.to_pylist()), key=str)
 
 
-def rejects_in(out):
-    """The names of files and the numbers of rows that were skipped, in order."""
-    path = out / "rejects.jsonl"
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    rows = map(json.loads, lines)
-    return [(row["file"].rpartition("/")[2], row["row"]) for row in rows]
-
-
-def finished(out):
-    """The files of the shards that an unfinished run has finished, in order of their keys."""
-    state = out / ".trietok-encode"
-    try:
-        records = sorted(state.glob("*.record.json"))
-    except FileNotFoundError:  # the run has ended just now
-        records = []
-    names = [record.name.removesuffix(".record.json") for record in records]
-    return [
-        path
-        for name in names
-        for path in sorted(state.glob(f"{name}.*"))
-        if "json" not in path.suffix
+def skipped_in(result):
+    """The names of files and the numbers of rows that a run skipped."""
+    lines = [
+        json.loads(line)
+        for path in result.skipped_lists
+        for line in pathlib.Path(path).read_text(encoding="utf-8").splitlines()
     ]
+    return [(row["path"].rpartition("/")[2], row["number"]) for row in lines]
 
 
 def contents(out):

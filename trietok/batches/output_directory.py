@@ -1,0 +1,186 @@
+"""The directory or store that `encode_files` writes to, and the Parquet files in it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from trietok.batches.parquet_parts import RECORD_KEY
+from trietok.batches.text_batches import BadText, Source
+from trietok.disk import flush_directory, locked_directory
+from trietok.errors import FileError, FileFormatError, InputError
+from trietok.files.stores import file_system, is_url, reading
+from trietok.files.tables import open_parquet
+
+_FOLDER = ".trietok-encoding"  # for files that are being written
+_SKIPPED = "_{}.skipped.jsonl"  # readers of Parquet directories ignore names that begin so
+
+
+class Output(NamedTuple):
+    """A Parquet file of a run, and what its metadata say."""
+
+    path: str
+    rows: int
+    record: dict[str, Any]
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        return tuple(Source(*values) for values in self.record["sources"])
+
+
+def read_output(path: str) -> Output:
+    """Return what the metadata of a Parquet file say.
+
+    Raises:
+        InputError: `encode_files` did not write it.
+        FileFormatError: it is damaged.
+    """
+    try:
+        with open_parquet(path) as table:
+            content = (table.metadata.metadata or {}).get(RECORD_KEY)
+            rows = table.metadata.num_rows
+    except FileFormatError as error:
+        raise FileFormatError(f"{error}; remove it, and run again", path=path) from error
+    if content is None:
+        raise InputError(f"{path} was not written by encode-files; choose another directory")
+    return Output(path, rows, json.loads(content))
+
+
+class OutputDirectory:
+    """A local directory, or a URL that fsspec writes to. Files appear in it when they are complete.
+
+    Attributes:
+        name: its path or URL.
+        folder: a local directory for files that are being written.
+    """
+
+    folder: Path
+
+    def __init__(self, name: str | os.PathLike[str]) -> None:
+        self.name = os.fspath(name).rstrip("/") or "/"
+        self._files: Any = None
+        self._root = self.name
+        if is_url(self.name):
+            self._files, self._root = file_system(self.name)
+
+    def path_of(self, name: str) -> str:
+        """Return the path or URL of a file."""
+        return f"{self.name}/{name}" if self._files is not None else os.path.join(self.name, name)
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[None]:
+        """Keep other runs out, and have a `folder`.
+
+        Raises:
+            InputError: another run is writing to the directory.
+            FileError: it cannot be written.
+        """
+        with contextlib.ExitStack() as stack:
+            try:
+                if self._files is not None:
+                    temporary = tempfile.TemporaryDirectory(prefix="trietok-")
+                    self.folder = Path(stack.enter_context(temporary))
+                else:
+                    os.makedirs(self.name, exist_ok=True)
+                    if stack.enter_context(locked_directory(os.path.realpath(self.name))) is False:
+                        raise InputError(f"another run is writing to {self.name}; wait for its end")
+                    self.folder = Path(self.name, _FOLDER)
+                    shutil.rmtree(self.folder, ignore_errors=True)  # of a run that was killed
+                    self.folder.mkdir()
+                    stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
+            except OSError as error:
+                raise _write_error(self.name, error) from error
+            yield
+
+    def outputs(self) -> list[Output]:
+        """Return the Parquet files in it.
+
+        Raises:
+            InputError: one of them is not of `encode_files`.
+            FileFormatError: one is damaged.
+        """
+        return [
+            read_output(self.path_of(name))
+            for name in self.names()
+            if name.endswith(".parquet") and not name.startswith(".")
+        ]
+
+    def names(self) -> list[str]:
+        """Return the names of its files, sorted."""
+        if self._files is None:
+            return sorted(os.listdir(self.name)) if os.path.isdir(self.name) else []
+        with reading(self.name):
+            self._files.invalidate_cache()
+            if not self._files.exists(self._root):
+                return []
+            paths = self._files.ls(self._root, detail=False)
+        return sorted(path.rstrip("/").rpartition("/")[2] for path in paths)
+
+    def publish(self, unit: str, parts: list[Path], skipped: list[BadText]) -> list[str]:
+        """Move the complete files of a unit of work into the directory; return their paths.
+
+        Args:
+            unit: the name of the unit.
+            parts: its Parquet files, in their order.
+            skipped: its rows that were skipped.
+        """
+        names = [f"{unit}.parquet"]
+        if len(parts) > 1:
+            names = [f"{unit}.{number:05d}.parquet" for number in range(len(parts))]
+        if skipped:
+            parts = [parts[0].with_suffix(".jsonl"), *parts]
+            names = [_SKIPPED.format(unit), *names]
+        try:
+            if skipped:
+                lines = [json.dumps(bad._asdict()) + "\n" for bad in skipped]
+                parts[0].write_text("".join(lines), encoding="utf-8")
+            for part, name in zip(parts, names, strict=True):
+                if self._files is None:
+                    os.replace(part, self.path_of(name))
+                else:
+                    self._files.put_file(os.fspath(part), f"{self._root}/{name}")
+                    part.unlink()
+            if self._files is None:
+                flush_directory(self.name)
+        except Exception as error:
+            raise _write_error(self.name, error) from error
+        return [self.path_of(name) for name in names if name.endswith(".parquet")]
+
+    def remove(self, outputs: list[Output]) -> None:
+        """Remove files."""
+        for output in outputs:
+            self._remove(output.path)
+
+    def remove_skipped_lists(self, keep: Sequence[str]) -> None:
+        """Remove the lists of skipped rows whose outputs are not complete."""
+        beginning, _, ending = _SKIPPED.partition("{}")
+        for name in self.names():
+            path = self.path_of(name)
+            if name.startswith(beginning) and name.endswith(ending) and path not in keep:
+                self._remove(path)
+
+    def _remove(self, path: str) -> None:
+        try:
+            if self._files is None:
+                os.unlink(path)
+            else:
+                self._files.rm_file(f"{self._root}/{path.rpartition('/')[2]}")
+        except FileNotFoundError:
+            pass
+        except Exception as error:
+            raise _write_error(path, error) from error
+
+    def path_of_skipped(self, unit: str) -> str:
+        """Return the path of the list of rows that were skipped."""
+        return self.path_of(_SKIPPED.format(unit))
+
+
+def _write_error(path: str, error: Exception) -> FileError:
+    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return FileError(f"cannot write {path}: {reason}", path=path)

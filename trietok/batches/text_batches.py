@@ -1,0 +1,205 @@
+"""Read files of texts as Arrow tables: a column of texts, and columns that are kept beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import compress
+from typing import Any, NamedTuple
+
+from trietok.errors import FileError, FileFormatError, InputError
+from trietok.files.stores import Status, open_bytes, path_in, reading, status_of
+from trietok.files.tables import (
+    batches_of_parquet,
+    import_pyarrow,
+    open_parquet,
+    texts_of,
+    without_nulls,
+)
+from trietok.files.text_rows import NO_ROW, BadRow, TextOrBad, kind_of, unit_of
+from trietok.files.texts import read_rows
+
+_BLOCK = 1 << 20  # bytes
+
+
+class Source(NamedTuple):
+    """A file, or a part of one: a range of bytes in which lines begin, or of row groups."""
+
+    path: str
+    size: int  # of the whole file, in bytes
+    version: str  # as in `Status`
+    start: int = 0
+    end: int | None = None
+
+    @property
+    def kind(self) -> str | None:
+        return kind_of(path_in(self.path))[0]
+
+
+class BadText(NamedTuple):
+    """A row that holds no text."""
+
+    path: str
+    number: int  # of the line, or of the row of a table, from 1
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.path}, {unit_of(self.path)} {self.number}: {self.reason}"
+
+
+def empty_batch(column: str, keep_columns: Sequence[str]) -> Any:
+    """Return a batch as `batches_of` yields them, without rows."""
+    pyarrow = import_pyarrow()
+    columns = _columns(column, keep_columns)
+    arrays = [pyarrow.array([], pyarrow.string()), *[pyarrow.nulls(0)] * (len(columns) - 1)]
+    return pyarrow.RecordBatch.from_arrays(arrays, columns)
+
+
+def _columns(column: str, keep_columns: Sequence[str]) -> list[str]:
+    """Return the columns to read, the texts first, each once."""
+    return list(dict.fromkeys([column, *keep_columns]))
+
+
+OnBad = Callable[[BadText], None]
+
+
+def batches_of(
+    source: Source, column: str, keep_columns: Sequence[str], on_bad: OnBad
+) -> Iterator[Any]:
+    """Yield the rows of a source as RecordBatches of the text column and the columns to keep.
+
+    `on_bad` is called with each row that holds no text. If it returns, the row is left out.
+
+    Raises:
+        FileError, FileFormatError: the file cannot be read, lacks a column, or has changed.
+    """
+    columns = _columns(column, keep_columns)
+    if source.kind == "txt" and len(columns) > 1:
+        raise InputError(
+            f"{source.path} has lines of text and no columns; leave out keep_columns for .txt files"
+        )
+    batches = _parquet_batches if source.kind == "parquet" else _row_batches
+    try:
+        yield from batches(source, columns, on_bad)
+    except (FileError, FileFormatError):
+        check_unchanged(source)  # if the file has changed, that is the reason
+        raise
+    check_unchanged(source)
+
+
+def check_unchanged(source: Source) -> None:
+    """Raise a FileError if a file is not the one that was listed."""
+    if status_of(source.path) != Status(source.size, source.version):
+        raise FileError(
+            f"{source.path} has changed while it was read; run again when it is complete",
+            path=source.path,
+        )
+
+
+def _parquet_batches(source: Source, columns: list[str], on_bad: OnBad) -> Iterator[Any]:
+    pyarrow = import_pyarrow()
+    groups = None if source.end is None else range(source.start, source.end)
+    number = 1
+    for batch in batches_of_parquet(source.path, columns, groups):
+        texts = batch.column(0).cast("string")
+        size = len(texts)
+        arrays = [texts, *batch.columns[1:]]
+        if texts.null_count or not _is_utf8(texts):
+            rows = without_nulls(texts_of(texts, of=f"text in {columns[0]!r}"), columns[0])
+            is_text = _report(rows, source, number, on_bad)
+            arrays = [array.filter(pyarrow.array(is_text)) for array in arrays]
+        yield pyarrow.RecordBatch.from_arrays(arrays, columns)
+        number += size
+
+
+def _is_utf8(texts: Any) -> bool:
+    try:
+        texts.validate(full=True)
+    except import_pyarrow().ArrowInvalid:
+        return False
+    return True
+
+
+def _row_batches(source: Source, columns: list[str], on_bad: OnBad) -> Iterator[Any]:
+    pyarrow = import_pyarrow()
+    kind, compression = kind_of(path_in(source.path))
+    number = 1
+    with open_bytes(source.path) as stream, reading(source.path):
+        for texts, values in read_rows(
+            stream, source.path, kind, compression, columns, "strict", source.start, source.end
+        ):
+            size = len(texts)
+            array = _text_array(texts)
+            if array is None:
+                texts = list(map(_without_surrogates, texts))
+                is_text = _report(texts, source, number, on_bad)
+                array = pyarrow.array(compress(texts, is_text), pyarrow.string())
+                values = list(compress(values, is_text))
+            others = zip(*values, strict=True) if values else [()] * (len(columns) - 1)
+            kept = [
+                _array_of_values(list(column), name, source.path)
+                for column, name in zip(others, columns[1:], strict=True)
+            ]
+            yield pyarrow.RecordBatch.from_arrays([array, *kept], columns)
+            number += size
+
+
+def _text_array(texts: list[TextOrBad]) -> Any:
+    """Return texts as an Arrow array; None if one is no text, or has half of a surrogate pair."""
+    pyarrow = import_pyarrow()
+    try:
+        return pyarrow.array(texts, pyarrow.string())
+    except (pyarrow.ArrowException, UnicodeEncodeError):
+        return None
+
+
+def _without_surrogates(text: TextOrBad) -> TextOrBad:
+    if isinstance(text, str) and not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            half = f"\\u{ord(text[error.start]):04x}"
+            return BadRow(f"the text has half of a surrogate pair, {half}")
+    return text
+
+
+def _array_of_values(values: list[Any], column: str, path: str) -> Any:
+    """Return values to keep as an Arrow array of whatever type they have."""
+    pyarrow = import_pyarrow()
+    try:
+        array = pyarrow.array(values)
+    except (pyarrow.ArrowException, OverflowError, UnicodeEncodeError) as error:
+        raise FileFormatError(
+            f"{path}: the values of {column!r} have no common type: {error}", path=path
+        ) from error
+    # A column of a Parquet file cannot hold objects without keys.
+    is_empty = pyarrow.types.is_struct(array.type) and not array.type.num_fields
+    return pyarrow.nulls(len(values)) if is_empty else array
+
+
+def _report(rows: list[TextOrBad], source: Source, number: int, on_bad: OnBad) -> list[bool]:
+    """Report the rows that hold no text, and return for each row whether it holds one.
+
+    `number` is that of the first row in the source, from 1.
+    """
+    before = None
+    for place, row in enumerate(rows):
+        if isinstance(row, BadRow) and row != NO_ROW:
+            before = _rows_before(source) if before is None else before
+            on_bad(BadText(source.path, before + number + place, row.reason))
+    return [isinstance(row, str) for row in rows]
+
+
+def _rows_before(source: Source) -> int:
+    """Return how many rows of the file are before the source."""
+    if not source.start:
+        return 0
+    if source.kind == "parquet":
+        with open_parquet(source.path) as table:
+            groups = map(table.metadata.row_group, range(source.start))
+            return sum(group.num_rows for group in groups)
+    count, left = 1, source.start - 1  # a line that ends with the last byte before counts
+    with open_bytes(source.path) as stream, reading(source.path):
+        while left and (block := stream.read(min(left, _BLOCK))):
+            left -= len(block)
+            count += block.count(b"\n")
+    return count

@@ -1,0 +1,141 @@
+"""Divide files of texts into units of work: files that share an output, or parts of large files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from itertools import pairwise, takewhile
+from typing import NamedTuple
+
+from trietok.batches.text_batches import Source
+from trietok.errors import InputError
+from trietok.files.stores import identity, is_url, path_in, reading, status_of
+from trietok.files.tables import open_parquet
+from trietok.files.text_rows import kind_of
+
+_PIECE_BYTES = 128_000_000  # larger files are split; smaller ones share an output up to this size
+_SMALL_BYTES = 1_000_000  # smaller files share an output
+_LONGEST_NAME = 60  # characters of a file's name in the name of an output
+
+
+class Unit(NamedTuple):
+    """Files, or a part of one, that become one output."""
+
+    name: str
+    sources: tuple[Source, ...]
+
+
+def inputs_of(names: Iterable[str]) -> list[Source]:
+    """Return the files, each once.
+
+    Raises:
+        InputError: a name does not end as one of the kinds of files do, or there is none.
+        FileError: there is no such file, or it is a directory.
+    """
+    sources: dict[str, Source] = {}
+    for name in names:
+        if kind_of(path_in(name))[0] is None:
+            endings = ".txt, .jsonl, .csv, .tsv (also with .gz or .zst) or .parquet"
+            raise InputError(f"{name}: unknown kind of file; its name should end in {endings}")
+        status = status_of(name)
+        if not is_url(name) and not os.path.isfile(name):
+            raise InputError(f"{name} is not a regular file; write its content to one")
+        path = name if is_url(name) else os.path.abspath(name)
+        sources.setdefault(identity(name), Source(path, *status))
+    if not sources:
+        raise InputError("there is no file to read; name at least one")
+    return list(sources.values())
+
+
+def pieces_of(inputs: Iterable[Source]) -> Iterator[Source]:
+    """Yield the files, large ones in pieces: ranges of bytes or of row groups.
+
+    A compressed file or a .csv file is one piece.
+    """
+    for source in inputs:
+        kind, compression = kind_of(path_in(source.path))
+        if source.size <= _PIECE_BYTES or compression is not None or kind in ("csv", "tsv"):
+            yield source
+            continue
+        if kind == "parquet":
+            ends = _ends_of_groups(source.path)
+        else:
+            count = -(-source.size // _PIECE_BYTES)
+            ends = [source.size * number // count for number in range(count + 1)]
+        for start, end in pairwise(ends):
+            yield source._replace(start=start, end=end)
+
+
+def _ends_of_groups(path: str) -> list[int]:
+    """Return the numbers of row groups at which the pieces of a Parquet file begin and end."""
+    with open_parquet(path) as table, reading(path):
+        metadata = table.metadata
+        sizes = [
+            metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups)
+        ]
+    ends, size = [0], 0
+    for group, group_size in enumerate(sizes):
+        if size and size + group_size > _PIECE_BYTES:
+            ends.append(group)
+            size = 0
+        size += group_size
+    return [*ends, len(sizes)]
+
+
+def size_of(source: Source) -> int:
+    """Return how many bytes a piece has; of a Parquet file, all at its first piece."""
+    if source.end is None or source.kind != "parquet":
+        return (source.end or source.size) - source.start
+    return 0 if source.start else source.size
+
+
+def units_of(pieces: Iterable[Source], taken: set[str]) -> list[Unit]:
+    """Return units with the pieces: small files share one. Their names are not among `taken`."""
+    units: list[tuple[Source, ...]] = []
+    small: list[Source] = []
+    size = 0
+    for piece in pieces:
+        if piece.size >= _SMALL_BYTES:
+            units.append((piece,))
+            continue
+        if small and size + piece.size > _PIECE_BYTES:
+            units.append(tuple(small))
+            small, size = [], 0
+        small.append(piece)
+        size += piece.size
+    if small:
+        units.append(tuple(small))
+    names = _short_names([sources[0].path for sources in units])
+    return [
+        Unit(_free_name(name + _ending(sources), taken), sources)
+        for name, sources in zip(names, units, strict=True)
+    ]
+
+
+def _short_names(paths: list[str]) -> list[str]:
+    """Return paths below their common folder as names of files.
+
+    >>> _short_names(["/texts/2025/a.txt", "/texts/2026/a.txt"]), _short_names(["/texts/a.txt"])
+    (['2025-a.txt', '2026-a.txt'], ['a.txt'])
+    """
+    parts = [path_in(path).replace(os.sep, "/").split("/") for path in paths]
+    folders = zip(*(names[:-1] for names in parts), strict=False)
+    common = len([*takewhile(lambda names: len({*names}) == 1, folders)])
+    return ["-".join(names[common:])[-_LONGEST_NAME:] for names in parts]
+
+
+def _ending(sources: tuple[Source, ...]) -> str:
+    first, *others = sources
+    if first.end is not None:
+        return f"-from-{first.start:012d}"
+    return f"-and-{len(others)}-more" if others else ""
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    """Return a name that is not taken, and take it."""
+    free, number = name, 2
+    while free in taken:
+        free = f"{name}-{number}"
+        number += 1
+    taken.add(free)
+    return free
