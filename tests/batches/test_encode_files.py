@@ -71,7 +71,6 @@ BAD_JSON = [
     b"[" * 100_000,
     b'{"text": "a"}{"text": "b"}',
     b'{"text": "a"}\r{"text": "b"}',
-    b'{"text": "\\ud83d"}',
 ]
 BAD_BYTES = [b"\xff", b"caf\xe9", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc0\xaf", b"\xe6\x9d"]
 CALLS = some_of(
@@ -576,6 +575,16 @@ def test_rows_as_wide_as_no_header_keep_the_numbers_of_others(english, tmp_path)
     rows = [number + (number < 41) for number in sorted({*wrong} - {41})]
     assert skipped_in(result) == [("a.csv", row) for row in [*rows, *range(300, 1360)]]
     assert [rows_of(result)[number]["id"] for number in (0, 38, -1)] == ["2", "42", "298"]
+
+
+def test_half_of_a_surrogate_pair_is_no_text(english, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "\\ud83d\\ude00"}\n{"text": "a \\ud83d"}\n{"text": "é"}\n')
+    with pytest.raises(FileFormatError, match=r"a\.jsonl, line 2: .*ud83d"):
+        encode_files(path, tmp_path / "out", english)
+    result = encode_files(path, tmp_path / "out", english, on_error="skip")
+    assert ids_in(result) == ids_of(english, ["\U0001f600", "é"])
+    assert skipped_in(result) == [("a.jsonl", 2)]
 
 
 @pytest.mark.faults

@@ -332,7 +332,9 @@ class _Run:
                 if before.get(name) != now.get(name):
                     return f"{name} was {before.get(name)!r} and is {now.get(name)!r}"
         if record["skipped"] and not self._job.skips:
-            return f"{record['skipped']:,} rows were skipped, and on_error is now 'fail'"
+            number = record["skipped"]
+            rows = "1 row was" if number == 1 else f"{number:,} rows were"
+            return f"{rows} skipped, and on_error is now 'fail'"
         for source in output.sources:
             if source in self._pieces:
                 continue
