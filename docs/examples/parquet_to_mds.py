@@ -46,10 +46,10 @@ def value_of(scalar: pa.Scalar) -> Any:
 
 def convert(paths: list[pathlib.Path], output: str, columns: list[str] | None = None) -> int:
     """Write the rows of Parquet files to the directory `output`, and return their number."""
-    from streaming import MDSWriter  # a late import, so that --help works without the package
-
     schema = pq.read_schema(paths[0])
     encodings = {name: mds_encoding(schema.field(name)) for name in columns or schema.names}
+    from streaming import MDSWriter  # a late import, so that --help works without the package
+
     # Not a `with` statement: it would write the index of an incomplete output after an error.
     writer = MDSWriter(out=output, columns=encodings)
     count = 0

@@ -294,9 +294,9 @@ def test_each_change_is_named_or_gives_the_rows_of_a_fresh_run(english, tmp_path
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"add_special_tokens": False}, "add_special_tokens was None and is 'False'"),
-        ({"return_attention_mask": True}, "return_attention_mask was 'False' and is 'True'"),
-        ({"truncation": True, "max_length": 8}, "max_length was None and is '8'"),
+        ({"add_special_tokens": False}, "add_special_tokens was unset and is False"),
+        ({"return_attention_mask": True}, "return_attention_mask was False and is True"),
+        ({"truncation": True, "max_length": 8}, "max_length was unset and is 8"),
         ({"column": "id"}, "column was 'text' and is 'id'"),
         ({"tokenizer": "a"}, "fingerprint"),
         ({"tokenizer": "left"}, "truncation_side was 'right' and is 'left'"),

@@ -145,13 +145,15 @@ def test_a_resumed_stream_loses_the_examples_of_shuffle_buffers(load, loader_of,
 
     before, unbroken, resumed = stop_and_resume(make, loader_of, num_workers=workers)
     read = flat(before + resumed[0])
-    assert len(read) == len({*read}) == COUNT - size * max(1, workers)
+    buffers = max(1, workers)
+    assert buffers * size <= COUNT - len({*read}) <= buffers * (size + 1)
+    assert len(read) - len({*read}) <= buffers  # some stops repeat an example
     assert resumed[1] == unbroken[1]
 
 
 def test_a_buffer_of_all_examples_leaves_nothing_to_resume(load, loader_of):
     _, unbroken, resumed = stop_and_resume(
-        lambda: load().shuffle(seed=1, buffer_size=COUNT), loader_of
+        lambda: load().shuffle(seed=1, buffer_size=COUNT, max_buffer_input_shards=1), loader_of
     )
     assert unbroken[0]
     assert resumed == [[], unbroken[1]]
@@ -164,13 +166,15 @@ def test_a_shuffled_stream_has_one_worker_unless_it_does_not_merge_files(load):
     assert load().shuffle(seed=1, max_buffer_input_shards=1).num_shards == FILES
 
 
-def test_a_stream_resumes_without_a_loader(load):
-    rows = iter(stream := load())
-    before = [next(rows) for _ in range(13)]
-    state = stream.state_dict()
-    resumed = load()
-    resumed.load_state_dict(state)
-    assert [*before, *resumed] == [*load()]
+@pytest.mark.parametrize("by", ["file", "row group"])
+def test_a_stream_resumes_without_a_loader_after_any_example(load, by):
+    stream, resumed = (load() if by == "file" else load().reshard() for _ in range(2))
+    expected = [*stream]
+    for count in range(1, COUNT):
+        rows = iter(stream)
+        before = [next(rows) for _ in range(count)]
+        resumed.load_state_dict(stream.state_dict())
+        assert [*before, *resumed] == expected
 
 
 def test_the_state_of_a_stream_counts_only_in_its_own_epoch(load):
@@ -214,15 +218,16 @@ def test_a_map_over_arrow_keeps_the_format_and_only_the_columns_of_the_function(
 
 
 def test_texts_and_labels_are_no_columns_of_a_language_model(texts, english):
+    needs("torch")
     texts = texts.filter(lambda text: text is not None, input_columns="text")
     encoded = texts.with_format("arrow").map(TokenizeBatch(english, "text"), batched=True)
-    collator = DataCollatorForLanguageModeling(english, return_tensors="np")
-    rows = encoded.with_format(None)
+    collator = DataCollatorForLanguageModeling(english)
+    rows = encoded.with_format("torch")
     with pytest.raises(InputError, match="'text'"):
         collator([*rows])
     rows = rows.remove_columns("text")
     assert {"label", "labels"} <= collator([*rows]).keys()
-    assert "label" not in DataCollatorWithPadding(english, return_tensors="np")([*rows])
+    assert "label" not in DataCollatorWithPadding(english)([*rows])
 
 
 # ---- MosaicML Streaming --------------------------------------------------------------------------
@@ -294,7 +299,6 @@ def test_the_script_keeps_values_and_types(tmp_path):
     [
         ({"input_ids": pa.array([[2, 3], []], pa.list_(pa.int32()))}, "a null or an empty list"),
         ({"input_ids": pa.array([[2, 3], None], pa.list_(pa.int32()))}, "a null or an empty list"),
-        ({"score": pa.array([1, None])}, "a null or an empty list"),
         ({"words": pa.array([["a"], ["b"]])}, "exclude it with --columns"),
     ],
 )

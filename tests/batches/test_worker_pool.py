@@ -19,11 +19,9 @@ LONGEST = 60  # seconds; a script that hangs is killed then
 # Each does its work on two processes, and has to send them a vocabulary, which no pipe takes
 # without a reader.
 SCRIPTS = {
-    "encode_files": (
-        'trietok.encode_files("texts.txt", "ids", tokenizer, workers=2, shard_bytes=100)'
-    ),
+    "encode_files": 'trietok.encode_files("*.txt", "ids", tokenizer, workers=2)',
     "train_wordpiece": (
-        'trietok.train_wordpiece(trietok.TextFiles("texts.txt"), words=tokenizer.tokenize,'
+        'trietok.train_wordpiece(trietok.TextFiles("*.txt"), words=tokenizer.tokenize,'
         " workers=2, vocab_size=60)"
     ),
 }
@@ -52,15 +50,15 @@ if __name__ == "__main__":
 """
 
 
-def started(tmp_path: pathlib.Path, script: str, kernel: str = "0") -> subprocess.Popen:
-    """A script in a process group of its own, as a terminal starts it; in its directory are texts
-    of many shards.
+def started(tmp_path: pathlib.Path, script: str) -> subprocess.Popen:
+    """A script in a process group of its own, as a terminal starts it.
 
-    It has no compiled kernel, with which `encode_files` needs no processes.
+    In its directory are two files of texts, each with more than share an output.
     """
-    (tmp_path / "texts.txt").write_text("the people of the united states\n" * 100)
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("the people of the united states\n" * 40_000)
     (tmp_path / "script.py").write_text(script)
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "TRIETOK_KERNEL": kernel}
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
     env["TMPDIR"] = str(tmp_path)  # one that is killed leaves a file there
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     return subprocess.Popen(
@@ -99,14 +97,7 @@ def test_a_script_with_a_guard_finishes_what_one_without_had_begun(tmp_path, nam
     assert GUARD in said(started(tmp_path, LOADED + SCRIPTS[name]))
     guarded = started(tmp_path, f"{LOADED}{GUARD}\n    {SCRIPTS[name]}")
     assert (said(guarded), guarded.returncode) == ("", 0)
-    assert (tmp_path / "ids" / "manifest.json").exists() == (name == "encode_files")
-
-
-@pytest.mark.kernel
-def test_threads_need_no_guard(tmp_path):
-    script = started(tmp_path, LOADED + SCRIPTS["encode_files"], kernel="1")
-    assert (said(script), script.returncode) == ("", 0)
-    assert (tmp_path / "ids" / "manifest.json").exists()
+    assert (tmp_path / "ids").exists() == (name == "encode_files")
 
 
 @posix

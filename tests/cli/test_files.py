@@ -91,7 +91,7 @@ def test_blank_lines_and_nulls_are_the_same_for_every_command(command):
         made = run(*SKIPPING[command].split(), name, *options)
         assert made.exit_code == 0, made.stderr
         ids = str(rows_in("out")) if command == "encode-files" else ""
-        return made.stdout.partition("kept aside")[0], ids
+        return made.stdout.partition("written" if ids else "kept aside")[0], ids
 
     expected = result("lines.txt")
     for name in ("blank.jsonl", "fine.parquet"):
@@ -122,7 +122,7 @@ def test_encode_files_writes_the_ids_of_each_kind_of_file(english):
     [
         ("--no-special-tokens", {"add_special_tokens": False}),
         ("--max-length 4", {"truncation": True, "max_length": 4}),
-        ("--shard-size 0.0001", {}),
+        ("--truncation", {"truncation": True}),
     ],
 )
 def test_encode_files_takes_the_options_of_a_call(english, options, expected):
@@ -135,7 +135,7 @@ def test_encode_files_writes_other_columns():
     columns = ("--keep-columns", "id, text", "--include", "attention_mask,special_tokens_mask")
     out("encode-files", "a.jsonl", "-o", "ids", "--workers", "1", *columns)
     row = rows_in("ids")[3]
-    assert list(row) == ["input_ids", "attention_mask", "special_tokens_mask", "id", "text"]
+    assert list(row) == ["id", "text", "input_ids", "attention_mask", "special_tokens_mask"]
     assert (row["id"], row["text"]) == (1, TEXTS[3])
     call = ("encode-files", "a.jsonl", "-o", "more", "--workers", "1")
     assert "offsets" in usage_error(*call, "--include", "offsets")
@@ -149,7 +149,6 @@ def test_a_table_of_terms_is_read_without_pyarrow(monkeypatch):
 
 
 WRITING = {
-    "encode-files": "encode-files texts.txt",
     "check": "check -m trietok-en --fix",
     "train": "train wordpiece texts.txt --vocab-size 60",
     "suggest": "suggest texts.txt",
@@ -211,7 +210,8 @@ suggest texts.txt --most 0 | '--most'
 suggest texts.txt --way anyhow | '--way'
 encode-files -o a | 'FILES...'
 encode-files texts.txt | '--output'
-encode-files texts.txt -o a --shard-size nan | '--shard-size'
+encode-files texts.txt -o a --address auto | --engine
+encode-files - -o a | standard input
 encode-files texts.txt -o a --on-error csv | '--on-error'
 train bpe texts.txt -o a --recipe german | chinese
 train bpe texts.txt -o a --recipe chinese --min-frequency 0 | --min-frequency

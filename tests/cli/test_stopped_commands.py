@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import gzip
 import io
 import json
 import os
@@ -24,7 +23,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.cli.commands import environment, main, out, posix, process, run
+from tests.cli.commands import main, out, posix, process, run
 from tests.conftest import examples
 
 pytestmark = posix
@@ -253,81 +252,60 @@ def test_stopped_training_says_so_and_leaves_nothing(tmp_path, number, workers):
 
 
 def rows_in(ids: Path) -> list[list[int]]:
-    """The ids of all rows that a finished run has written."""
-    manifest = json.loads((ids / "manifest.json").read_text(encoding="utf-8"))
-    assert manifest
+    """The ids of all rows that a run has written."""
     files = sorted(ids.rglob("*.parquet"))
     return [
         row for file in files for row in pyarrow.parquet.read_table(file)["input_ids"].to_pylist()
     ]
 
 
-def stopped_while_writing(command: tuple[str, ...], ids: Path, number: int, **options) -> tuple:
-    """The exit code and the outputs of a run that got a signal when two of its shards were there.
-
-    Where this process got no time until the command had ended, it is started again.
-    """
-    for _ in range(20):
-        child = process(*command, preexec_fn=heed_interrupts, **options)
-        while len(list(ids.rglob("*.record.json"))) < 2 and child.poll() is None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                child.wait(timeout=0.005)
-        child.send_signal(number)
-        written = child.communicate(timeout=300)
-        if not (ids / "manifest.json").exists():
-            return child.returncode, *written
-        shutil.rmtree(ids)
-    raise AssertionError("it always ended before it was stopped")
-
-
 @pytest.mark.parametrize(
-    ("number", "kernel"),
-    [
-        (signal.SIGTERM, "1"),
-        pytest.param(signal.SIGTERM, "0", marks=pytest.mark.faults),
-        pytest.param(signal.SIGINT, "1", marks=pytest.mark.faults),
-    ],
+    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.faults)]
 )
-def test_stopped_encode_files_keeps_what_is_finished(
-    tmp_path, monkeypatch, english, number, kernel
-):
-    """In threads with the kernel, in processes without it."""
+def test_stopped_encode_files_keeps_complete_files(tmp_path, monkeypatch, english, number):
+    """Each file has a megabyte, so it has an output of its own."""
     monkeypatch.chdir(tmp_path)
-    texts = [f"the people {text:x} of {text * 7919:x}" for text in range(16_000)]
-    Path("texts.txt").write_text("".join(f"{text}\n" for text in texts))
-    command = ("encode-files", "texts.txt", "-o", "ids", "--shard-size", "0.02", "-q")
-    env = {**environment(), "TRIETOK_KERNEL": kernel}
-    code, written, said = stopped_while_writing(
-        (*command, "--workers", "2"), Path("ids"), number, env=env
-    )
-    assert (code, written) == (128 + number, b"")
-    assert said.startswith(b"trietok: stopped;")
-    assert b"--resume" in said
-    out(*command, "--workers", "1", "--resume")
+    texts = [f"the people {text:x} of {text * 7919:x}" for text in range(8 * 45_000)]
+    for file in range(8):
+        lines = texts[file * 45_000 : (file + 1) * 45_000]
+        Path(f"{file}.txt").write_text("".join(f"{line}\n" for line in lines))
+    names = [f"{file}.txt" for file in range(8)]
+    command = ("encode-files", *names, "-o", "ids", "-q")
+    child = process(*command, "--workers", "2", preexec_fn=heed_interrupts)
+    while len(list(Path("ids").glob("*.parquet"))) < 2 and child.poll() is None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(timeout=0.005)
+    child.send_signal(number)
+    written, message = child.communicate(timeout=300)
+    assert (child.returncode, written) == (128 + number, b"")
+    assert message == b"trietok: stopped; complete files stay in ids; run again to continue\n"
+    kept = [path.stat().st_ino for path in Path("ids").glob("*.parquet")]
+    assert len(kept) >= 2
+    assert not list(Path("ids").glob(".*"))
+    assert "of earlier runs kept" in out(*command, "--workers", "1")[1]
+    assert {*kept} <= {path.stat().st_ino for path in Path("ids").glob("*.parquet")}
     assert rows_in(Path("ids")) == english(texts).input_ids
 
 
-def test_a_full_disk_is_one_error_and_the_run_can_be_resumed(tmp_path, monkeypatch, english):
-    """Files have a size at which writing fails as on a full disk; shards of the second file reach
-    it.
-    """
+def test_a_full_disk_is_one_error_and_the_run_can_be_continued(tmp_path, monkeypatch, english):
+    """Files have a size at which writing fails as on a full disk; the second output reaches it."""
     import resource
 
     monkeypatch.chdir(tmp_path)
-    texts = [["people"] * 1000, ["people " * 10] * 4000]
-    Path("0.txt").write_text("".join(f"{line}\n" for line in texts[0]))
-    Path("1.txt.gz").write_bytes(gzip.compress("".join(f"{line}\n" for line in texts[1]).encode()))
-    command = ("encode-files", "0.txt", "1.txt.gz", "-o", "ids", "--shard-size", "0.1", "-q")
+    texts = [["people"] * 1000, [f"{text * 7919:x}" for text in range(150_000)]]
+    for file, lines in enumerate(texts):
+        Path(f"{file}.txt").write_text("".join(f"{line}\n" for line in lines))
+    command = ("encode-files", "0.txt", "1.txt", "-o", "ids", "-q")
 
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
 
-    done = process(*command, "--workers", "2", preexec_fn=limited)
-    said = done.communicate()[1].decode()
+    done = process(*command, "--workers", "1", preexec_fn=limited)
+    message = done.communicate()[1].decode()
     assert done.returncode == 2
-    assert "File too large" in said
-    assert "--resume" in said
-    out(*command, "--workers", "2", "--resume")
+    assert message == "trietok: error: cannot write to ids/.trietok-encoding: File too large\n"
+    assert [path.name for path in Path("ids").iterdir()] in ([], ["0.txt.parquet"])
+    out(*command, "--workers", "2")
     assert rows_in(Path("ids")) == english([*texts[0], *texts[1]]).input_ids
 
 

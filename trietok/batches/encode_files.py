@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, replace
+from enum import Enum
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from trietok.batches.output_directory import Output, OutputDirectory, read_outpu
 from trietok.batches.parquet_parts import PartWriter
 from trietok.batches.text_batches import BadText, Source, batches_of, empty_batch
 from trietok.batches.tokenize_batch import TokenizeBatch, check_names, suggesting_options_of
-from trietok.batches.units import Unit, inputs_of, pieces_of, size_of, units_of
+from trietok.batches.units import Unit, inputs_of, pieces_of, recorded, size_of, units_of
 from trietok.cores import cores
 from trietok.errors import FileError, FileFormatError, InputError, TrietokError
 from trietok.files.formats import TOKENIZER_CONFIG_FILE
@@ -213,7 +214,8 @@ def encode_unit(
         skipped.append(bad)
 
     tokenize = job.tokenize
-    record = {"unit": unit.name, "sources": unit.sources, "columns": tokenize.names, **job.record}
+    sources = list(map(recorded, unit.sources))
+    record = {"unit": unit.name, "sources": sources, "columns": tokenize.names, **job.record}
     columns = tokenize.column, tokenize.keep_columns or ()
     batches = chain.from_iterable(batches_of(one, *columns, on_bad) for one in unit.sources)
     try:
@@ -245,8 +247,13 @@ def _record_of(tokenizer: Any, tokenize: TokenizeBatch) -> dict[str, Any]:
             "truncation_side": tokenizer.truncation_side,
             "Unicode version": unicodedata.unidata_version,
         },
-        "options": {name: str(value) for name, value in options.items()},
+        "options": {name: _as_json(value) for name, value in options.items()},
     }
+
+
+def _as_json(value: Any) -> Any:
+    is_json = value is None or isinstance(value, (str, int, float))
+    return value if is_json and not isinstance(value, Enum) else str(value)
 
 
 # ---- in a worker process -------------------------------------------------------------------------
@@ -285,8 +292,9 @@ class _Run:
     ) -> None:
         self._job, self._directory, self._progress = job, directory, progress
         self._start = time.monotonic()
-        self._pieces = {piece: order for order, piece in enumerate(pieces_of(inputs))}
-        self._inputs = {source.path: source for source in inputs}
+        self._pieces = {recorded(piece): piece for piece in pieces_of(inputs)}
+        self._order = {piece: number for number, piece in enumerate(self._pieces)}
+        self._inputs = {source.path: source for source in map(recorded, inputs)}
         self._outputs: list[Output] = []
         self.state = replace(state, input_bytes=sum(source.size for source in inputs))
 
@@ -329,8 +337,9 @@ class _Run:
         for part in ("tokenizer", "options"):
             before, now = record[part], self._job.record[part]
             for name in sorted({*before, *now}):
-                if before.get(name) != now.get(name):
-                    return f"{name} was {before.get(name)!r} and is {now.get(name)!r}"
+                values = [repr(one[name]) if name in one else "unset" for one in (before, now)]
+                if values[0] != values[1]:
+                    return f"{name} was {values[0]} and is {values[1]}"
         if record["skipped"] and not self._job.skips:
             number = record["skipped"]
             rows = "1 row was" if number == 1 else f"{number:,} rows were"
@@ -354,7 +363,7 @@ class _Run:
         """Write the outputs that are missing."""
         done = {source for output in self._outputs for source in output.sources}
         names = {output.record["unit"] for output in self._outputs}
-        units = units_of([piece for piece in self._pieces if piece not in done], names)
+        units = units_of([piece for key, piece in self._pieces.items() if key not in done], names)
         folders = (self._directory.folder / str(number) for number in itertools.count())
         work = zip(units, folders, strict=False)
         if workers == 1 or len(units) < 2:
@@ -393,7 +402,7 @@ class _Run:
         state = self.state
         self._outputs += outputs
         self._outputs.sort(
-            key=lambda output: (self._pieces[output.sources[0]], output.record["part"])
+            key=lambda output: (self._order[output.sources[0]], output.record["part"])
         )
         records = [output.record for output in outputs]
         skipped = sum(record["skipped"] for record in records)

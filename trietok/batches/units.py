@@ -40,11 +40,15 @@ def inputs_of(names: Iterable[str]) -> list[Source]:
         status = status_of(name)
         if not is_url(name) and not os.path.isfile(name):
             raise InputError(f"{name} is not a regular file; write its content to one")
-        path = name if is_url(name) else os.path.abspath(name)
-        sources.setdefault(identity(name), Source(path, *status))
+        sources.setdefault(identity(name), Source(name, *status))
     if not sources:
         raise InputError("there is no file to read; name at least one")
     return list(sources.values())
+
+
+def recorded(source: Source) -> Source:
+    """Return a source as outputs record it: by the path where links lead, or the URL."""
+    return source._replace(path=identity(source.path))
 
 
 def pieces_of(inputs: Iterable[Source]) -> Iterator[Source]:
@@ -118,7 +122,7 @@ def _short_names(paths: list[str]) -> list[str]:
     >>> _short_names(["/texts/2025/a.txt", "/texts/2026/a.txt"]), _short_names(["/texts/a.txt"])
     (['2025-a.txt', '2026-a.txt'], ['a.txt'])
     """
-    parts = [path_in(path).replace(os.sep, "/").split("/") for path in paths]
+    parts = [path_in(identity(path)).replace(os.sep, "/").split("/") for path in paths]
     folders = zip(*(names[:-1] for names in parts), strict=False)
     common = len([*takewhile(lambda names: len({*names}) == 1, folders)])
     return ["-".join(names[common:])[-_LONGEST_NAME:] for names in parts]

@@ -15,7 +15,7 @@ from trietok.batches.encode_files import encode_files as encode
 from trietok.batches.on_engines import ENGINES
 from trietok.cli import options
 from trietok.cli.interrupts import stop_said
-from trietok.cli.options import OUTPUT, EncodingOptions, tokenizer_of
+from trietok.cli.options import EncodingOptions, tokenizer_of
 from trietok.cli.output import on_one_line, warn
 from trietok.cli.progress import amount, said_regularly, shown_bars
 from trietok.cli.results import write_result
@@ -30,7 +30,7 @@ _COLUMNS = ("attention_mask", "token_type_ids", "special_tokens_mask")
 @click.option(
     "--output",
     "-o",
-    type=OUTPUT,
+    type=options.PATH,
     metavar="DIR",
     required=True,
     help="The directory, or the URL of one, to write to.",
@@ -105,35 +105,30 @@ def encode_files(
                 **call_options,
             )
         values = dataclasses.asdict(result)
-        write_result(values, as_json, lambda: _summary(output, result))
-        _say_limit(result, call_options)
+        is_limited = truncation and max_length is None
+        write_result(values, as_json, lambda: _summary(output, result, is_limited))
+        limit = result.limit
+        if not (truncation or max_length) and limit is not None and result.longest > limit.tokens:
+            warn(
+                f"the longest text has {result.longest:,} tokens, and the model takes"
+                f" {limit.tokens:,} ({limit.where}); --truncation truncates"
+            )
 
 
-def _summary(output: str, result: EncodedFiles) -> Iterator[str]:
+def _summary(output: str, result: EncodedFiles, is_limited: bool) -> Iterator[str]:
     counts = [number_of(result.rows, "row")]
     if result.tokens:
         counts.append(number_of(result.tokens, "token"))
     if result.written_bytes:
-        counts.append(f"{amount(result.written_bytes / result.seconds, 'bytes')}/s")
+        counts.append(f"{result.written_bytes / result.seconds / 1e6:.1f} MB/s")
     yield f"written to {output}: {', '.join(counts)}"
+    if is_limited and result.limit is not None:
+        yield f"texts truncated to {result.limit.tokens:,} tokens ({result.limit.where})"
     if result.kept:
         yield f"{number_of(result.kept, 'file')} of earlier runs kept"
     if result.skipped:
         yield f"{number_of(result.skipped, 'row')} skipped, listed in:"
         yield from (f"  {path}" for path in result.skipped_lists)
-
-
-def _say_limit(result: EncodedFiles, call_options: dict[str, Any]) -> None:
-    limit = result.limit
-    if limit is None or call_options.get("max_length") is not None:
-        return
-    if call_options.get("truncation"):
-        warn(f"texts are truncated to {limit.tokens:,} tokens ({limit.where})")
-    elif result.longest > limit.tokens:
-        warn(
-            f"the longest text has {result.longest:,} tokens, and the model takes {limit.tokens:,}"
-            f" ({limit.where}); --truncation truncates"
-        )
 
 
 @contextlib.contextmanager
