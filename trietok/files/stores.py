@@ -46,7 +46,7 @@ def path_in(name: str) -> str:
 def open_bytes(name: str) -> BinaryIO:
     """Open a file for reading bytes; use it within `reading`."""
     if not is_url(name):
-        return open(name, "rb")
+        return open(name, "rb", _BUFFER)
     files, path = file_system(name)
     with reading(name):
         return io.BufferedReader(files.open(path, "rb"), _BUFFER)

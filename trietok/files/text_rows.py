@@ -141,7 +141,7 @@ def unpacked(raw: Any, compression: str | None, name: str) -> Any:
     if not raw.peek(1):  # even nothing has some bytes when it is packed
         raise _truncated(name)
     if compression == "gzip":
-        return gzip.GzipFile(fileobj=raw)
+        return io.BufferedReader(gzip.GzipFile(fileobj=raw), _BLOCK)
     pyarrow = imported("pyarrow", "parquet", f"to read {name}")
     return io.BufferedReader(pyarrow.CompressedInputStream(pyarrow.PythonFile(raw, "r"), "zstd"))
 
