@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import time
 import unicodedata
@@ -10,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -137,13 +136,19 @@ def encode_files(
         raise InputError(f"workers is {workers!r}; it is a whole number from 1")
     check_names("keep_columns", keep_columns)
     keep_columns = list(dict.fromkeys(keep_columns))
-    limit = model_limit(tokenizer)
     options = {
         **dict.fromkeys(("return_token_type_ids", "return_attention_mask"), False),
         **call_options,
         "verbose": False,
     }
-    if options.get("truncation") and options.get("max_length") is None and limit is not None:
+    is_limited = options.get("truncation") and options.get("max_length") is None
+    try:
+        limit = model_limit(tokenizer)
+    except FileError:  # the files are gone, or the hub does not respond
+        if is_limited:
+            raise
+        limit = None
+    if is_limited and limit is not None:
         options["max_length"] = limit.tokens
     with suggesting_options_of(encode_files):
         tokenize = TokenizeBatch(tokenizer, column, keep_columns=keep_columns, **options)
@@ -364,33 +369,27 @@ class _Run:
         done = {source for output in self._outputs for source in output.sources}
         names = {output.record["unit"] for output in self._outputs}
         units = units_of([piece for key, piece in self._pieces.items() if key not in done], names)
-        folders = (self._directory.folder / str(number) for number in itertools.count())
-        work = zip(units, folders, strict=False)
         if workers == 1 or len(units) < 2:
-            for unit, folder in work:
-                folder.mkdir()
-                self._publish(unit, encode_unit(self._job, unit, folder))
+            for unit in units:
+                self._publish(unit, encode_unit(self._job, unit, self._directory.new_folder()))
             return
         try:
             with worker_pool(min(workers, len(units)), _start_worker, self._job) as submit:
-                self._encode_in_pool(work, submit, workers)
+                self._encode_in_pool(iter(units), submit, workers)
         except BrokenExecutor:
             raise TrietokError(
                 "a worker process was killed, perhaps because memory ran out; run again, with fewer"
                 f" workers. Complete outputs stay in {self._directory.name}"
             ) from None
 
-    def _encode_in_pool(
-        self, work: Iterator[tuple[Unit, Path]], submit: Submit, workers: int
-    ) -> None:
+    def _encode_in_pool(self, units: Iterator[Unit], submit: Submit, workers: int) -> None:
         pending: dict[Any, Unit] = {}
-        is_left = True
-        while pending or is_left:
-            for unit, folder in itertools.islice(work, workers + _AHEAD - len(pending)):
-                folder.mkdir()
-                pending[submit(_encode_in_worker, unit, folder)] = unit
-            is_left = bool(pending)
-            for future in finished_of(pending) if pending else ():
+        while True:
+            for unit in islice(units, workers + _AHEAD - len(pending)):
+                pending[submit(_encode_in_worker, unit, self._directory.new_folder())] = unit
+            if not pending:
+                return
+            for future in finished_of(pending):
                 self._publish(pending.pop(future), future.result())
 
     def _publish(self, unit: Unit, encoded: EncodedUnit) -> None:

@@ -98,6 +98,13 @@ class OutputDirectory:
                 raise _write_error(self.name, error) from error
             yield
 
+    def new_folder(self) -> Path:
+        """Return a new folder for the files of one unit of work.
+
+        Its name is new: a process of a run that was killed may still write for a moment.
+        """
+        return Path(tempfile.mkdtemp(dir=self.folder))
+
     def outputs(self) -> list[Output]:
         """Return the Parquet files in it.
 
@@ -119,8 +126,9 @@ class OutputDirectory:
             self._files.invalidate_cache()
             if not self._files.exists(self._root):
                 return []
-            paths = self._files.ls(self._root, detail=False)
-        return sorted(path.rstrip("/").rpartition("/")[2] for path in paths)
+            paths = {path.rstrip("/") for path in self._files.ls(self._root, detail=False)}
+        paths.discard(self._root.rstrip("/"))  # the object that stands for an empty directory
+        return sorted(path.rpartition("/")[2] for path in paths)
 
     def publish(self, unit: str, parts: list[Path], skipped: list[BadText]) -> list[str]:
         """Move the complete files of a unit of work into the directory; return their paths.
@@ -144,13 +152,21 @@ class OutputDirectory:
                 if self._files is None:
                     os.replace(part, self.path_of(name))
                 else:
-                    self._files.put_file(os.fspath(part), f"{self._root}/{name}")
+                    self._upload(part, f"{self._root}/{name}")
                     part.unlink()
             if self._files is None:
                 flush_directory(self.name)
         except Exception as error:
             raise _write_error(self.name, error) from error
         return [self.path_of(name) for name in names if name.endswith(".parquet")]
+
+    def _upload(self, part: Path, path: str) -> None:
+        try:
+            self._files.put_file(os.fspath(part), path)
+        except BaseException:
+            with contextlib.suppress(Exception):
+                self._files.rm_file(path)  # some stores keep the bytes before the error
+            raise
 
     def remove(self, outputs: list[Output]) -> None:
         """Remove files."""

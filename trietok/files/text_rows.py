@@ -219,8 +219,8 @@ def _first_line(content: Any, start: int) -> int:
 def texts_of_lines(block: bytes | None, errors: str = "strict") -> list[TextOrBad]:
     """Return the lines of a block of `blocks_of_lines`.
 
-    >>> texts_of_lines(b"a\n\nb\r\n"), len(texts_of_lines(b"a\n\xff"))
-    (['a', '', 'b\r'], 2)
+    >>> texts_of_lines(b"a\\n\\nb\\r\\n"), len(texts_of_lines(b"a\\n\\xff"))
+    (['a', '', 'b\\r'], 2)
     """
     if block is None:
         return [BadRow(TOO_LONG.format(LONGEST_TEXT_LINE))]

@@ -1,0 +1,142 @@
+"""Objects of S3, which a server of that protocol on this machine keeps.
+
+`pytest -m engines`
+"""
+
+from __future__ import annotations
+
+import random
+
+import fsspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.batches.text_files import ids_in, ids_of
+from tests.conftest import needs
+from trietok import FileError, InputError, TextFiles, encode_files
+from trietok.batches import units
+
+pytestmark = pytest.mark.engines
+
+boto3 = needs("boto3")
+server = needs("moto.server")
+s3fs = needs("s3fs")
+
+TEXTS = {"a.txt": "the people", "b.txt": "of the states"}
+FILES = "s3://bucket/*.txt"
+
+
+@pytest.fixture(scope="module")
+def address():
+    running = server.ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    running.start()
+    host, port = running.get_host_and_port()
+    yield f"http://{host}:{port}"
+    running.stop()
+
+
+@pytest.fixture
+def s3(address, monkeypatch):
+    """A client, and a bucket with files. Other libraries connect to the same server."""
+    settings = {
+        "AWS_ENDPOINT_URL": address,
+        "AWS_ACCESS_KEY_ID": "key",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "NO_PROXY": "127.0.0.1",
+        "no_proxy": "127.0.0.1",
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(units, "_SMALL_BYTES", 0)
+    client = boto3.client("s3")
+    client.create_bucket(Bucket="bucket")
+    for name, text in TEXTS.items():
+        client.put_object(Bucket="bucket", Key=name, Body=f"{text}\n".encode())
+    fsspec.get_filesystem_class("s3").clear_instance_cache()
+    yield client
+    for key in keys(client):
+        client.delete_object(Bucket="bucket", Key=key)
+
+
+def keys(client, prefix=""):
+    """The names of the objects in the bucket."""
+    listed = client.list_objects_v2(Bucket="bucket", Prefix=prefix)
+    return [entry["Key"] for entry in listed.get("Contents", [])]
+
+
+def stored_ids(result):
+    """The ids of a run that wrote to the bucket."""
+    ids = []
+    for path in result.paths:
+        with fsspec.open(path) as file:
+            ids += pq.read_table(file).column("input_ids").to_pylist()
+    return ids
+
+
+def test_objects_and_a_glob_are_read_once_and_kept_by_a_second_run(english, tmp_path, s3):
+    several = ["s3://bucket/a.txt", "s3://bucket/b.txt"]
+    for number, names in enumerate((FILES, several)):
+        for kept in (0, 2):
+            result = encode_files(names, tmp_path / str(number), english, workers=1)
+            assert result.kept == kept
+            assert ids_in(result) == ids_of(english, TEXTS.values())
+        assert list(TextFiles(names)) == [*TEXTS.values()]
+    with pytest.raises(FileError):
+        encode_files("s3://bucket/c.txt", tmp_path / "none", english, workers=1)
+
+
+@pytest.mark.parametrize("output", ["s3://bucket/ids", "s3://bucket/ids/"])
+def test_a_bucket_has_the_ids_of_calls_and_a_second_run_keeps_its_objects(english, s3, output):
+    s3.put_object(Bucket="bucket", Key="ids/", Body=b"")  # as consoles create a directory
+    for kept in (0, 2):
+        result = encode_files(FILES, output, english, workers=1)
+        assert result.kept == kept
+        assert stored_ids(result) == ids_of(english, TEXTS.values())
+        assert result.paths == tuple(f"s3://bucket/ids/{name}.parquet" for name in TEXTS)
+        assert keys(s3, "ids/") == ["ids/", *(f"ids/{name}.parquet" for name in TEXTS)]
+
+
+def test_an_object_that_changed_is_an_error_until_force_replaces_its_ids(english, s3):
+    output = "s3://bucket/ids"
+    encode_files(FILES, output, english, workers=1)
+    s3.put_object(Bucket="bucket", Key="a.txt", Body=b"the states\n")
+    with pytest.raises(InputError, match="s3://bucket/a.txt"):
+        encode_files(FILES, output, english, workers=1)
+    if not hasattr(s3fs.S3FileSystem, "_rm_file"):
+        pytest.skip("needs s3fs: 2023.6 or newer")
+    result = encode_files(FILES, output, english, workers=1, force=True)
+    assert result.kept == 1
+    assert stored_ids(result) == ids_of(english, ["the states", TEXTS["b.txt"]])
+
+
+def test_an_upload_that_fails_leaves_no_object(english, tmp_path, s3, monkeypatch):
+    """The server refuses a small object, and the second part of a large one."""
+    models, exceptions = needs("moto.s3.models"), needs("moto.s3.exceptions")
+    noise = [random.randbytes(1 << 19).hex() for _ in range(24)]
+    table = pa.table({"text": ["the people"] * len(noise), "noise": noise})
+    pq.write_table(table, tmp_path / "large.parquet")
+    (tmp_path / "small.txt").write_text("the people\n")
+    upload_part, parts = models.S3Backend.upload_part, []
+
+    def refuse(*args, **options):
+        raise exceptions.S3ClientError("AccessDenied", "refused by the test")
+
+    def refuse_second_part(*args, **options):
+        parts.append(args)
+        return refuse() if len(parts) > 1 else upload_part(*args, **options)
+
+    for name, keep in (("small.txt", ()), ("large.parquet", ["noise"])):
+        path, options = tmp_path / name, {"workers": 1, "keep_columns": keep}
+        with monkeypatch.context() as patch:
+            patch.setattr(models.S3Backend, "put_object", refuse)
+            patch.setattr(models.S3Backend, "upload_part", refuse_second_part)
+            with pytest.raises(FileError, match=r"cannot write s3://bucket/ids.*refused by the"):
+                encode_files(path, "s3://bucket/ids", english, **options)
+        assert not keys(s3, "ids")
+    assert len(parts) > 1
+    result = encode_files(path, "s3://bucket/ids", english, **options)
+    assert keys(s3, "ids") == ["ids/large.parquet.parquet"]
+    assert stored_ids(result) == ids_of(english, ["the people"] * len(noise))
