@@ -16,6 +16,8 @@ import threading
 import time
 from collections import Counter
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.batches.text_files import contents, ids_of, rows_in, rows_of, write
@@ -272,6 +274,19 @@ CHANGES = {  # what is done → the error, or nothing where the next run has the
 }
 
 
+@pytest.mark.parametrize(
+    "record",
+    [b"", b"[]", b"{}", b'{"sources": 5}', b'{"sources": [["a.txt", 1, "1"]], "part": "x"}'],
+)
+def test_a_file_with_another_record_is_refused_and_stays(english, tmp_path, record):
+    (tmp_path / "out").mkdir()
+    schema = pa.schema([("input_ids", pa.list_(pa.int32()))], {b"trietok.encode_files": record})
+    pq.write_table(schema.empty_table(), tmp_path / "out" / "a.txt.parquet")
+    with pytest.raises(InputError, match="was not written by encode-files"):
+        encode_files(write(tmp_path / "a.txt"), tmp_path / "out", english, force=True)
+    assert len(contents(tmp_path / "out")) == 1
+
+
 @pytest.mark.parametrize("change", CHANGES)
 def test_each_change_is_named_or_gives_the_rows_of_a_fresh_run(english, tmp_path, run, change):
     step, message = CHANGES[change]
@@ -282,7 +297,11 @@ def test_each_change_is_named_or_gives_the_rows_of_a_fresh_run(english, tmp_path
             run()
         assert message in str(caught.value)
         assert contents(tmp_path / "out") == before
-        if "Parquet" not in change and "cut off" not in change:
+        if "Parquet" in change or "cut off" in change:  # force replaces only what a run has written
+            with pytest.raises(TrietokError):
+                run(force=True)
+            assert contents(tmp_path / "out") == before
+        else:
             run(force=True)
             run()
     else:

@@ -23,8 +23,7 @@ from tests.cli.commands import PROFILE, ROOT, environment, posix, run
 DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```(console|python|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
-# With torch and engines: tests/batches/test_training_batches.py and
-# tests/batches/test_corpus_engines.py.
+# With torch and engines: tests/batches/test_training_batches.py and tests/batches/test_engines.py.
 ELSEWHERE = {"corpora.md", "training_batches.md"}
 PAGES = [
     page

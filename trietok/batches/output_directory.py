@@ -19,6 +19,11 @@ from trietok.files.stores import file_system, is_url, reading
 from trietok.files.tables import open_parquet
 
 _FOLDER = ".trietok-encoding"  # for files that are being written
+# The types of what a record holds beside its sources.
+_RECORD = {
+    **{"unit": str, "tokenizer": dict, "options": dict, "is_last": bool},
+    **dict.fromkeys(("format", "part", "tokens", "longest", "skipped"), int),
+}
 _SKIPPED = "_{}.skipped.jsonl"  # readers of Parquet directories ignore names that begin so
 
 
@@ -28,10 +33,7 @@ class Output(NamedTuple):
     path: str
     rows: int
     record: dict[str, Any]
-
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        return tuple(Source(*values) for values in self.record["sources"])
+    sources: tuple[Source, ...]
 
 
 def read_output(path: str) -> Output:
@@ -47,9 +49,15 @@ def read_output(path: str) -> Output:
             rows = table.metadata.num_rows
     except FileFormatError as error:
         raise FileFormatError(f"{error}; remove it, and run again", path=path) from error
-    if content is None:
+    try:
+        record = json.loads(content or b"null")
+        sources = [Source(*values) for values in record["sources"]]
+        is_record = all(isinstance(record[name], kind) for name, kind in _RECORD.items())
+    except (ValueError, TypeError, KeyError):
+        is_record = False
+    if not is_record:
         raise InputError(f"{path} was not written by encode-files; choose another directory")
-    return Output(path, rows, json.loads(content))
+    return Output(path, rows, record, tuple(sources))
 
 
 class OutputDirectory:
