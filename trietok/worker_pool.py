@@ -25,13 +25,12 @@ import tempfile
 import threading
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputError
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
+    from concurrent.futures import Future
 
 # Functions below import multiprocessing, which a browser's Python does not have in full.
 
@@ -44,25 +43,36 @@ _TERMINATED = 128 + signal.SIGTERM  # the exit code that a shell gives
 
 @contextlib.contextmanager
 def worker_pool(
-    workers: int, make_ready: Callable[[Any, Any], None], value: Any, folder: Path | None = None
+    workers: int, make_ready: Callable[[Any, Any], None], value: Any
 ) -> Iterator[Submit]:
-    """So many processes, for the length of a `with` block; an InputError where none gets ready.
+    """Run processes for the length of a `with` block.
 
-    `make_ready` is called in each, with the value, which is pickled once and stands in a file of
-    `folder` meanwhile, and an event. The event is set where the block ends by an exception, so that
-    work can be given up. The future of work at which a process has died gives a BrokenExecutor.
+    Args:
+        workers: the number of processes.
+        make_ready: is called in each process with the value and an event. The event is set if the
+            block ends by an exception, so that work can be given up.
+        value: what a process needs; it is pickled once, to a temporary file.
+
+    Raises:
+        InputError: no process gets ready, or the value cannot be pickled.
+        BrokenExecutor: from the future of work during which a process was killed.
     """
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
-    refuse_while_starting()
+    _refuse_while_starting()
     # Not by fork: a copy would keep the locks of other threads for ever, of pyarrow's or of one
     # that draws a bar.
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
-    with _written(value, folder) as path:
+    with _written(value) as path:
         executor = ProcessPoolExecutor(workers, context, _make_ready, (make_ready, path, stop))
-        with submitting(executor, stop) as submit:
+
+        def submit(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+            with interrupts_held():  # it may start a process
+                return executor.submit(function, *arguments)
+
+        try:
             try:
                 # Each of these starts a process, unless one that was started before is ready. Work
                 # starts the rest.
@@ -73,30 +83,15 @@ def worker_pool(
                     f"the processes have ended before they were ready; {_ADVICE}"
                 ) from None
             yield submit
-
-
-@contextlib.contextmanager
-def submitting(executor: Executor, stop: Any) -> Iterator[Submit]:
-    """Hand work to an executor, which ends with the block; where that ends by an exception, the
-    event `stop` is set.
-    """
-
-    def submit(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        # the executor starts a process or a thread where it may and none is idle
-        with interrupts_held():
-            return executor.submit(function, *arguments)
-
-    try:
-        yield submit
-    except BrokenExecutor:  # the process that died may have held the event's lock
-        raise
-    except BaseException:
-        with interrupts_held():
-            stop.set()
-        raise
-    finally:
-        with interrupts_held():
-            executor.shutdown(wait=True, cancel_futures=True)
+        except BrokenExecutor:  # the process that was killed may have held the event's lock
+            raise
+        except BaseException:
+            with interrupts_held():
+                stop.set()
+            raise
+        finally:
+            with interrupts_held():
+                executor.shutdown(wait=True, cancel_futures=True)
 
 
 def finished_of(futures: Collection[Future[Any]]) -> set[Future[Any]]:
@@ -119,7 +114,7 @@ _ADVICE = (
 )
 
 
-def refuse_while_starting() -> None:
+def _refuse_while_starting() -> None:
     """See that this process is not just being started for another one, which makes it import the
     program's script.
 
@@ -164,7 +159,7 @@ def interrupts_held() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _written(value: Any, folder: Path | None) -> Iterator[str]:
+def _written(value: Any) -> Iterator[str]:
     """A file with the value, for the length of a `with` block; its path."""
 
     try:
@@ -174,7 +169,7 @@ def _written(value: Any, folder: Path | None) -> Iterator[str]:
             f"what is to work cannot be sent to other processes: {error}; give functions and"
             " classes that a module defines, or workers=1"
         ) from None
-    handle, path = tempfile.mkstemp(prefix="temporary-", dir=folder)
+    handle, path = tempfile.mkstemp(prefix="trietok-")
     try:
         with open(handle, "wb") as file:
             file.write(pickled)

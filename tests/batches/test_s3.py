@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import random
 
 import fsspec
@@ -67,10 +68,10 @@ def keys(client, prefix=""):
     return [entry["Key"] for entry in listed.get("Contents", [])]
 
 
-def stored_ids(result):
-    """The ids of a run that wrote to the bucket."""
+def stored_ids(paths):
+    """The ids in objects of the bucket."""
     ids = []
-    for path in result.paths:
+    for path in paths:
         with fsspec.open(path) as file:
             ids += pq.read_table(file).column("input_ids").to_pylist()
     return ids
@@ -94,7 +95,7 @@ def test_a_bucket_has_the_ids_of_calls_and_a_second_run_keeps_its_objects(englis
     for kept in (0, 2):
         result = encode_files(FILES, output, english, workers=1)
         assert result.kept == kept
-        assert stored_ids(result) == ids_of(english, TEXTS.values())
+        assert stored_ids(result.paths) == ids_of(english, TEXTS.values())
         assert result.paths == tuple(f"s3://bucket/ids/{name}.parquet" for name in TEXTS)
         assert keys(s3, "ids/") == ["ids/", *(f"ids/{name}.parquet" for name in TEXTS)]
 
@@ -103,13 +104,13 @@ def test_an_object_that_changed_is_an_error_until_force_replaces_its_ids(english
     output = "s3://bucket/ids"
     encode_files(FILES, output, english, workers=1)
     s3.put_object(Bucket="bucket", Key="a.txt", Body=b"the states\n")
-    with pytest.raises(InputError, match="s3://bucket/a.txt"):
+    with pytest.raises(InputError, match=r"s3://bucket/a\.txt"):
         encode_files(FILES, output, english, workers=1)
     if not hasattr(s3fs.S3FileSystem, "_rm_file"):
         pytest.skip("needs s3fs: 2023.6 or newer")
     result = encode_files(FILES, output, english, workers=1, force=True)
     assert result.kept == 1
-    assert stored_ids(result) == ids_of(english, ["the states", TEXTS["b.txt"]])
+    assert stored_ids(result.paths) == ids_of(english, ["the states", TEXTS["b.txt"]])
 
 
 def test_an_upload_that_fails_leaves_no_object(english, tmp_path, s3, monkeypatch):
@@ -139,4 +140,14 @@ def test_an_upload_that_fails_leaves_no_object(english, tmp_path, s3, monkeypatc
     assert len(parts) > 1
     result = encode_files(path, "s3://bucket/ids", english, **options)
     assert keys(s3, "ids") == ["ids/large.parquet.parquet"]
-    assert stored_ids(result) == ids_of(english, ["the people"] * len(noise))
+    assert stored_ids(result.paths) == ids_of(english, ["the people"] * len(noise))
+
+
+def test_ray_reads_and_writes_objects(english, s3, monkeypatch):
+    needs("ray.data")
+    monkeypatch.setenv("PYTHONPATH", str(pathlib.Path(__file__).parents[2]))
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    result = encode_files(FILES, "s3://bucket/ids", english, engine="ray")
+    assert (result.rows, result.paths) == (2, ("s3://bucket/ids",))
+    paths = [f"s3://bucket/{key}" for key in keys(s3, "ids/") if key.endswith(".parquet")]
+    assert sorted(stored_ids(paths)) == sorted(ids_of(english, TEXTS.values()))

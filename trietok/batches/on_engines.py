@@ -125,7 +125,7 @@ def _read_with_ray(data: Any, kind: str, paths: list[str], tokenize: TokenizeBat
     json = import_pyarrow("pyarrow.json")
     column = tokenize.column
     if kind == "parquet":
-        return data.read_parquet(paths, columns=_columns(tokenize))
+        return data.read_parquet(paths, file_extensions=None).select_columns(_columns(tokenize))
     if kind == "txt":  # read_text also ends lines at U+2028 and the like
         lines = partial(_lines_of_files, column=column)
         files = data.read_binary_files(paths)

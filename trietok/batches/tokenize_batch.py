@@ -99,9 +99,7 @@ class TokenizeBatch:
         self._text_columns = [column] if pair_column is None else [column, pair_column]
         self._has_words = bool(call_options.get("is_split_into_words"))
         self._options = {
-            name: value
-            for name, value in call_options.items()
-            if name not in _REFUSED and name != "return_length"
+            name: value for name, value in call_options.items() if name not in _REFUSED
         }
         _check_options(call_options)
         with suggesting_options_of(TokenizeBatch):
@@ -110,8 +108,9 @@ class TokenizeBatch:
         # wanted.
         is_plain = pair_column is None and {*self.names} <= {IDS, *MASKS, LENGTH}
         is_plain = is_plain and not self._has_words and call_options.get("padding") != "max_length"
-        is_plain = is_plain and self._options.keys() <= {*CallOptions._fields}
-        self._flat_options = CallOptions(**self._options) if is_plain else None
+        options = {**self._options, "return_length": False}  # which each row shows
+        is_plain = is_plain and options.keys() <= {*CallOptions._fields}
+        self._flat_options = CallOptions(**options) if is_plain else None
 
     def _names_of_columns(self) -> tuple[str, ...]:
         """Encode a short text, which also checks the options."""
@@ -125,11 +124,11 @@ class TokenizeBatch:
                 name="return_overflowing_tokens",
             )
         for name in names:
-            if name not in (IDS, OFFSETS, *MASKS, SAMPLES):
+            if name not in (IDS, OFFSETS, *MASKS, SAMPLES, LENGTH):
                 raise OptionError(f"the tokenizer returns {name!r}, an unknown column", name=name)
         if IDS not in names:
             raise InputError(f"the tokenizer returns no {IDS}, only {', '.join(names)}")
-        return (*names, *([LENGTH] if self.call_options.get("return_length") else []))
+        return tuple(sorted(names, key=LENGTH.__eq__))  # the length last
 
     # ---- schemas ---------------------------------------------------------------------------------
 
@@ -205,7 +204,7 @@ class TokenizeBatch:
         pyarrow = import_pyarrow()
         texts = [batch.column(name) for name in self._text_columns]
         is_present = _is_valid(texts)
-        columns = self._flat_columns(texts[0])
+        columns = self._flat_columns(texts, is_present, first)
         if columns is None:
             columns = self._columns_of_call(texts, is_present, first)
         names = schema.names[: len(schema.names) - len(self.names)]
@@ -223,10 +222,12 @@ class TokenizeBatch:
         new = [columns[name] for name in self.names]
         return pyarrow.RecordBatch.from_arrays([*kept, *new], schema=schema)
 
-    def _flat_columns(self, texts: Any) -> dict[str, Any] | None:
-        """Return the columns of the texts, without rows for nulls, as the kernel encodes them.
+    def _flat_columns(
+        self, columns: list[Any], is_present: list[bool], first: int
+    ) -> dict[str, Any] | None:
+        """Return the columns of the texts, without rows for nulls, without a call.
 
-        Returns None if there is no kernel, or a text is not UTF-8.
+        The kernel reads the texts in Arrow's buffers. Returns None if only a call is right.
         """
         if self._flat_options is None or not hasattr(self._tokenizer, "snapshot"):
             return None
@@ -234,37 +235,40 @@ class TokenizeBatch:
         flat_call = snapshot.flat_call(self._flat_options)
         if flat_call is None:
             return None
-        buffers = _buffers_of(texts.cast("large_string"))
-        flat = snapshot.call_pipeline.flat_of_buffers(*buffers, *flat_call.cut)
-        return None if flat is None else _arrow_columns(flat_call.rows(flat), self.names)
+        buffers = _buffers_of(columns[0].cast("large_string"))
+        pipeline = snapshot.call_pipeline
+        flat = pipeline.flat_of_buffers(*buffers, *flat_call.cut)
+        if flat is None:  # there is no kernel, or a text is not UTF-8
+            (texts,) = self._present_texts(columns, is_present, first)
+            flat = pipeline.flat(texts, *flat_call.cut)
+        return _arrow_columns(flat_call.rows(flat), self.names)
 
     def _columns_of_call(
         self, columns: list[Any], is_present: list[bool], first: int
     ) -> dict[str, Any]:
         """Return the columns of the texts, without rows for nulls, as a call encodes them."""
         pyarrow = import_pyarrow()
-        texts = [
-            self._checked_texts(name, column, first)
-            for name, column in zip(self._text_columns, columns, strict=True)
-        ]
+        texts = self._present_texts(columns, is_present, first)
         encoding: Mapping[str, Any] = dict.fromkeys(self.names, ())
-        if any(is_present):
-            present = [list(compress(values, is_present)) for values in texts]
-            encoding = dict(self._tokenizer(*present, **self._options))
-            encoding |= {LENGTH: list(map(len, encoding[IDS]))}
+        if texts[0]:
+            encoding = self._tokenizer(*texts, **self._options)
         return {name: pyarrow.array(encoding[name], _type_of(name)) for name in self.names}
 
-    def _checked_texts(self, name: str, column: Any, first: int) -> list[Any]:
-        texts = texts_of(column)
-        for row, text in enumerate(texts, first):
-            if isinstance(text, BadRow):
-                raise InputError(f"row {row} of column {name!r}: {text.reason}")
-            if self._has_words and text is not None and None in text:
-                raise InputError(
-                    f"row {row} of column {name!r}: word {text.index(None)} is null; remove nulls"
-                    " from the lists of words"
-                )
-        return texts
+    def _present_texts(
+        self, columns: list[Any], is_present: list[bool], first: int
+    ) -> list[list[Any]]:
+        """Return the texts of each column, without nulls; the first is in row `first`."""
+        texts = list(map(texts_of, columns))
+        for name, column in zip(self._text_columns, texts, strict=True):
+            for row, text in enumerate(column, first):
+                if isinstance(text, BadRow):
+                    raise InputError(f"row {row} of column {name!r}: {text.reason}")
+                if self._has_words and text is not None and None in text:
+                    raise InputError(
+                        f"row {row} of column {name!r}: word {text.index(None)} is null; remove"
+                        " nulls from the lists of words"
+                    )
+        return [list(compress(column, is_present)) for column in texts]
 
     # ---- other processes -------------------------------------------------------------------------
 
