@@ -132,8 +132,11 @@ def interop(session: nox.Session) -> None:
 
 @nox.session
 def engines(session: nox.Session) -> None:
-    """Ray, Spark, datasets, Dask, Polars, S3 by a server of moto; other libraries on a lock."""
-    more = ("dask", "polars", "moto[server]", "boto3", "flash-tokenizer")
+    """Ray, Spark, datasets, DuckDB, Dask, Polars, S3 by a server of moto, torchdata and MDS; other
+    libraries on a lock.
+    """
+    more = ("dask", "duckdb", "polars", "moto[server]", "boto3", "flash-tokenizer")
+    more += ("torchdata", "mosaicml-streaming>=0.13")
     _install(session, "[ray,spark,datasets,s3,test]", TORCH, *more)
     java = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # Spark starts in half the time
     _pytest(session, "-m", "engines", "tests/batches", "tests/vocabulary", JAVA_TOOL_OPTIONS=java)
