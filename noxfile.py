@@ -136,8 +136,8 @@ def engines(session: nox.Session) -> None:
     libraries on a lock.
     """
     more = ("dask", "duckdb", "polars", "moto[server]", "boto3", "flash-tokenizer")
-    more += ("torchdata", "mosaicml-streaming>=0.13")
-    _install(session, "[ray,spark,datasets,s3,test]", TORCH, *more)
+    more += ("torch", "torchdata", "mosaicml-streaming>=0.13")
+    _install(session, "[ray,spark,datasets,s3,test]", *more)
     java = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # Spark starts in half the time
     _pytest(session, "-m", "engines", "tests/batches", "tests/vocabulary", JAVA_TOOL_OPTIONS=java)
 

@@ -1,17 +1,14 @@
-"""Processes that work for this one: started afresh, made ready with the same value, ended with the
-work.
+"""Run work in processes that are started afresh and end with the work.
 
-In: how many, a function that makes a process ready, and the value it needs. Out: a function that
-hands work to the processes, at least one of which is ready; or an error that says why none is.
-However this process ends, they end too.
+However this process ends, they end too. Before work is submitted, one of them is ready, or an error
+says why none is.
 
-The standard library writes what a new process needs to a pipe. Where that process ends before it
-has read, as it does in a script without a main guard, a value that is larger than the pipe would be
-written for ever. So the value goes through a file, and work is handed out only once a process is
-ready.
+The standard library writes what a new process needs to a pipe. If the process ends before it has
+read all, as it does in a script without a main guard, writing a value that is larger than the pipe
+would block. So the value goes through a file, and work is submitted only when a process is ready.
 
 If Ctrl-C interrupted the start of a process, or the end of them all, a process would be left for
-which nobody waits. So Ctrl-C is held during both, and counts afterwards; so is SIGTERM where the
+which nobody waits. So Ctrl-C is held during both, and counts afterwards; so is SIGTERM if the
 program handles it.
 """
 
@@ -110,15 +107,14 @@ def finished_of(futures: Collection[Future[Any]]) -> set[Future[Any]]:
 _PAUSE = 0.1  # seconds until a Ctrl-C counts
 _ADVICE = (
     'a script that asks for several processes has to call under `if __name__ == "__main__":`,'
-    " because each of them imports the script; workers=1 (--workers 1) does without them"
+    " because each of them imports the script. If memory ran out, use workers=1 (--workers 1)"
 )
 
 
 def _refuse_while_starting() -> None:
-    """See that this process is not just being started for another one, which makes it import the
-    program's script.
+    """Raise an InputError if this process is being started as a worker, and imports the script.
 
-    What the script would do then has been begun by the other one.
+    The process that starts it has begun what the script would do.
     """
     import multiprocessing
 
@@ -160,8 +156,7 @@ def interrupts_held() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _written(value: Any) -> Iterator[str]:
-    """A file with the value, for the length of a `with` block; its path."""
-
+    """Yield the path of a file with the value, for the length of a `with` block."""
     try:
         pickled = pickle.dumps(value)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
@@ -182,7 +177,6 @@ def _written(value: Any) -> Iterator[str]:
 
 
 def _make_ready(make_ready: Callable[[Any, Any], None], path: str, stop: Any) -> None:
-
     _end_with_parent()
     # the one that started this process says when it is to stop
     signal.signal(signal.SIGINT, signal.SIG_IGN)

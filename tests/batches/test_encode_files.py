@@ -22,6 +22,7 @@ from tests.batches.text_files import (
     skipped_in,
     write,
 )
+from tests.cli.commands import posix
 from tests.conftest import assert_share, examples
 from tests.strategies import BOOL, short_texts, some_of, texts
 from trietok import (
@@ -276,6 +277,52 @@ def test_outputs_are_named_after_their_inputs(english, tmp_path, sizes):
     ]
 
 
+def test_no_output_has_a_name_that_readers_of_directories_ignore(english, tmp_path):
+    for folder, name in ((".cache", "_a.txt"), ("b", "a.txt"), ("b", "__.txt")):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        write(tmp_path / folder / name, ["people"])
+    for number, path in enumerate([".cache/_a.txt", "b/__.txt"]):
+        result = encode_files(tmp_path / path, tmp_path / f"out {number}", english)
+        assert not names_of(result.paths)[0].startswith(("_", "."))
+    result = encode_files(
+        [tmp_path / ".cache/_a.txt", tmp_path / "b/a.txt"], tmp_path / "c", english
+    )
+    assert names_of(result.paths) == ["a.txt-and-1-more.parquet"]
+
+
+def test_outputs_are_not_read_as_inputs(english, tmp_path):
+    write(tmp_path / "a.parquet")
+    (tmp_path / "b.jsonl").write_text('{"text": null}\n{"text": "the"}\n')
+    for pattern in ("*.parquet", "*.jsonl"):
+        files = [path for path in tmp_path.glob(pattern) if not path.name.startswith("_")]
+        encode_files(files, tmp_path / "out", english, on_error="skip", column="text", force=True)
+        with pytest.raises(InputError, match="in the output directory"):
+            encode_files(tmp_path / "**" / pattern, tmp_path / "out", english, on_error="skip")
+
+
+@posix
+def test_links_and_urls_are_other_names_of_one_file(english, tmp_path):
+    write(tmp_path / "a.txt", ["the people"])
+    (tmp_path / "b.txt").symlink_to("a.txt")
+    files = [tmp_path / "a.txt", tmp_path / "b.txt", f"file://{tmp_path}/a.txt"]
+    result = encode_files(files, tmp_path / "out", english)
+    assert ids_in(result) == ids_of(english, ["the people"])
+    (tmp_path / "a.jsonl").symlink_to("a.txt")
+    with pytest.raises(InputError, match="another kind of file"):
+        encode_files(tmp_path / "a.jsonl", tmp_path / "out", english)
+
+
+@posix
+def test_names_may_have_any_bytes(english, tmp_path):
+    name = os.fsdecode(b"caf\xe9 \xf0\x9f\x98\x80")
+    write(tmp_path / f"{name}.txt", ["people"])
+    write(tmp_path / "b.parquet", ["the"]).rename(tmp_path / f"{name}.parquet")
+    write(tmp_path / ("é" * 124 + ".txt"), ["of"])
+    for kept in (0, 1):
+        result = encode_files(tmp_path / "*.*", tmp_path / name, english, workers=1)
+        assert (result.rows, result.kept) == (3, kept)
+
+
 def test_two_processes_write_what_one_writes(tmp_path, sizes):
     for number, name in enumerate(["a.txt", "b.jsonl.zst", "c.parquet", "d.csv", "e.txt.gz"]):
         write(tmp_path / name, [f"people {row} of {number}, é 東京" for row in range(200)])
@@ -318,13 +365,15 @@ def test_files_without_rows_give_files_with_all_columns(english, tmp_path, sizes
         (tmp_path / f"{number}.csv").write_bytes(raw)
     (tmp_path / "a.jsonl").write_bytes(b"\n \n")
     pq.write_table(
-        pa.table({"text": pa.array([], "string"), "n": [*[1] * 0]}), tmp_path / "b.parquet"
+        pa.table({"text": pa.array([], "string"), "n": pa.array([], "int64")}),
+        tmp_path / "b.parquet",
     )
     options = {"workers": 1, "keep_columns": ["n"], "return_attention_mask": True}
     result = encode_files([tmp_path / "*.*"], tmp_path / "out", english, **options)
     assert (result.rows, len(result.paths)) == (0, 6)
     for path in result.paths:
         assert pq.read_schema(path).names == ["n", "input_ids", "attention_mask"]
+    assert str(pq.read_schema(result.paths[-1]).field("n").type) == "int64"
     (tmp_path / "c.txt").write_bytes(b"")
     assert encode_files(tmp_path / "c.txt", tmp_path / "none", english).rows == 0
 
@@ -445,6 +494,14 @@ def test_kept_values_of_json_keep_their_values(
     rows = rows_of(result)
     assert [row["n"] for row in rows] == [None if value == {} else value for value in values]
     assert list(rows[0]) == ["n", "text", "input_ids"]
+
+
+def test_a_new_file_begins_where_values_have_no_common_type(english, tmp_path, sizes, monkeypatch):
+    sizes(group=1)
+    monkeypatch.setattr("trietok.files.text_rows._BLOCK", 5)
+    path = lines_of(tmp_path / "a.jsonl", [1, "a", "b", 1, 0.5, 2**53 + 1])
+    result = encode_files(path, tmp_path / "out", english, keep_columns=["n"])
+    assert [row["n"] for row in rows_of(result)] == [1, "a", "b", 1, 0.5, 2**53 + 1]
 
 
 @pytest.mark.parametrize("values", [["\ud800"], [1, "a"], [2**70], [{"b": [{}]}]], ids=str)
@@ -656,7 +713,7 @@ def test_paths_that_are_no_files_of_texts_are_refused(english, tmp_path, name, e
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a.txt/ids", "other"])
+@pytest.mark.parametrize("name", ["a.txt", "a.txt/ids", "other", "nul\0"])
 def test_an_output_that_is_no_directory_of_ids_is_refused(english, tmp_path, name):
     write(tmp_path / "a.txt")
     (tmp_path / "other").mkdir()
@@ -665,6 +722,11 @@ def test_an_output_that_is_no_directory_of_ids_is_refused(english, tmp_path, nam
     with pytest.raises((InputError, FileError)):
         encode_files(tmp_path / "a.txt", tmp_path / name, english, workers=1)
     assert contents(tmp_path) == before
+
+
+def test_an_empty_output_is_not_the_root_directory(english, tmp_path):
+    with pytest.raises(InputError, match="output is empty"):
+        encode_files(write(tmp_path / "a.txt"), "", english)
 
 
 def test_a_tokenizer_that_is_not_loaded_is_refused(tmp_path):

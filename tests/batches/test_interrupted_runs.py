@@ -366,6 +366,31 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(english, tmp_path, wor
         encode_files(tmp_path / "*.txt", tmp_path / "out", english, **options)
 
 
+def test_a_file_that_appears_meanwhile_is_not_replaced(english, tmp_path, small_pieces):
+    for name in ("a.txt", "b.txt"):
+        write(tmp_path / name, ["the people"] * 40)
+
+    def other_program(state):
+        (tmp_path / "out" / "b.txt-from-000000000000.parquet").write_text("other")
+
+    with pytest.raises(InputError, match=r"another program has written .*b\.txt"):
+        encode_files(
+            tmp_path / "*.txt", tmp_path / "out", english, workers=1, progress=other_program
+        )
+
+
+def test_an_output_under_another_name_is_kept_and_not_replaced(english, tmp_path):
+    write(tmp_path / "a.txt", ["the people"])
+    encode_files(tmp_path / "a.txt", tmp_path / "out", english)
+    (tmp_path / "out/a.txt.parquet").rename(tmp_path / "out/b.txt.parquet")
+    write(tmp_path / "b.txt", ["states"])
+    result = encode_files([tmp_path / "a.txt", tmp_path / "b.txt"], tmp_path / "out", english)
+    assert [row["input_ids"] for row in rows_of(result)] == ids_of(
+        english, ["the people", "states"]
+    )
+    assert len({*result.paths}) == 2
+
+
 def test_two_runs_do_not_write_to_one_directory(english, tmp_path, run):
     refusals = []
 

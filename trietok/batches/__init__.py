@@ -1,4 +1,1 @@
-"""Corpora: files and tables of text to ids, and batches for training.
-
-Each module imports pyarrow and the like where it is used; the extra `parquet` installs them.
-"""
+"""Encode the texts of tables and files, and make batches for training."""

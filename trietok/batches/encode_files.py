@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 import unicodedata
@@ -9,27 +10,29 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from trietok.batches.on_engines import encode_on_engine
 from trietok.batches.output_directory import Output, OutputDirectory, read_output
 from trietok.batches.parquet_parts import PartWriter
-from trietok.batches.text_batches import BadText, Source, batches_of, empty_batch
+from trietok.batches.text_batches import BadText, batches_of
 from trietok.batches.tokenize_batch import TokenizeBatch, check_names, suggesting_options_of
-from trietok.batches.units import Unit, inputs_of, pieces_of, recorded, size_of, units_of
+from trietok.batches.units import Source, Unit, inputs_of, pieces_of, size_of, units_of
 from trietok.cores import cores
 from trietok.errors import FileError, FileFormatError, InputError, TrietokError
 from trietok.files.formats import TOKENIZER_CONFIG_FILE
 from trietok.files.json_files import read_json_object
 from trietok.files.model_files import find_files
 from trietok.files.stores import expanded
+from trietok.files.tables import import_pyarrow
 from trietok.files.texts import DEFAULT_COLUMN
 from trietok.tokenizer.fingerprint import fingerprint
 from trietok.worker_pool import Submit, finished_of, worker_pool
 
-_FORMAT = 1  # of the records; another if the same record may mean other rows
+_FORMAT = 1  # of the records; increase it if the same record can produce different rows
+_ROWS_AT_ONCE = 4096  # texts that are encoded together
 _AHEAD = 2  # units that are submitted beyond those in work
 _SENTENCE_CONFIG_FILE = "sentence_bert_config.json"
 _UNLIMITED = 10**9  # a model_max_length above it means none
@@ -48,12 +51,13 @@ class EncodedFiles:
     """What a run of `encode_files` wrote, or has written so far.
 
     Attributes:
-        paths: the Parquet files with the rows of the inputs, in the order of the inputs.
+        paths: the Parquet files with the rows of the inputs, in the order of the inputs, except
+            that small inputs share a file at the place of the first.
         rows, tokens, skipped, longest: of all these files: their rows and tokens, rows that were
             skipped, and the tokens of the longest row.
         kept: how many of the files an earlier run had written.
         skipped_lists: the files that list the rows that were skipped.
-        done_bytes, input_bytes: bytes of the inputs that are done, and of all.
+        done_bytes, input_bytes: input bytes that are encoded, and the total.
         seconds: how long this run took.
         written_bytes: bytes of the inputs that this run encoded.
         limit: the model's limit, or None if it has none.
@@ -101,7 +105,7 @@ def encode_files(
         output: a directory, or a URL of a directory.
         tokenizer: encodes the texts.
         column: the column of the tables, or the field of the JSON objects, that holds the texts.
-        keep_columns: columns or fields to write beside the ids.
+        keep_columns: columns or fields to write next to the ids.
         workers: number of processes; by default one a core. A script that uses several calls this
             under `if __name__ == "__main__":`.
         on_error: what to do with a row that holds no text: `"fail"`, or `"skip"` to leave it out
@@ -119,7 +123,7 @@ def encode_files(
         FileError, FileFormatError: a file cannot be read or written, or a row holds no text;
             complete outputs stay.
         InputError: an option is wrong, or outputs do not fit the inputs and options.
-        TrietokError: a worker process was killed.
+        TrietokError: a worker process was killed, or the engine failed.
 
     >>> import pathlib, tempfile, trietok
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -135,7 +139,7 @@ def encode_files(
     if workers is not None and (type(workers) is not int or workers < 1):
         raise InputError(f"workers is {workers!r}; it is a whole number from 1")
     check_names("keep_columns", keep_columns)
-    keep_columns = list(dict.fromkeys(keep_columns))
+    keep_columns = list(dict.fromkeys(keep_columns or ()))
     options = {
         **dict.fromkeys(("return_token_type_ids", "return_attention_mask"), False),
         **call_options,
@@ -154,14 +158,17 @@ def encode_files(
         tokenize = TokenizeBatch(tokenizer, column, keep_columns=keep_columns, **options)
     names = list(expanded([files] if isinstance(files, (str, os.PathLike)) else files))
     if engine is not None:
-        if on_error != "fail" or force:
-            raise InputError("engines read the files themselves; leave out on_error and force")
+        if on_error != "fail" or force or workers is not None:
+            raise InputError(
+                "an engine reads the files itself; leave out on_error, force and workers"
+            )
         rows = encode_on_engine(engine, address, names, os.fspath(output), tokenize)
         seconds = time.monotonic() - start
         return EncodedFiles((os.fspath(output),), rows, seconds=seconds, limit=limit)
     job = Job(tokenize, on_error == "skip", _record_of(tokenizer, tokenize))
     directory = OutputDirectory(output)
     inputs = inputs_of(names)
+    directory.check_inputs(inputs)
     with directory.opened():
         run = _Run(job, directory, inputs, EncodedFiles(limit=limit), progress)
         run.keep_outputs(force)
@@ -196,49 +203,52 @@ class Job(NamedTuple):
 
     tokenize: TokenizeBatch
     skips: bool  # rows that hold no text
-    record: dict[str, Any]  # what decides about rows beside the sources: tokenizer and options
+    record: dict[str, Any]  # the tokenizer and the options, which determine the rows
 
 
 class EncodedUnit(NamedTuple):
-    """The complete files of a unit, not published yet, and the rows that were skipped."""
+    """The complete files of a unit, not published yet."""
 
     parts: list[Path]
-    skipped: list[BadText]
+    skipped: Path | None  # the list of rows that were skipped
 
 
 def encode_unit(
     job: Job, unit: Unit, folder: Path, check_stop: Callable[[], None] = lambda: None
 ) -> EncodedUnit:
     """Write the ids of a unit to new files in a folder."""
-    skipped: list[BadText] = []
+    tokenize = job.tokenize
+    sources = [source.record for source in unit.sources]
+    record = {"unit": unit.name, "sources": sources, "columns": tokenize.names, **job.record}
+    path = folder / "skipped.jsonl"
+    count = 0
 
     def on_bad(bad: BadText) -> None:
+        nonlocal count
         if not job.skips:
             advice = "Skip such rows with on_error='skip' (--on-error skip)"
             raise FileFormatError(f"{bad}. {advice}", path=bad.path, line_number=bad.number)
-        skipped.append(bad)
+        skipped.write(json.dumps(bad._asdict()) + "\n")
+        count += 1
 
-    tokenize = job.tokenize
-    sources = list(map(recorded, unit.sources))
-    record = {"unit": unit.name, "sources": sources, "columns": tokenize.names, **job.record}
-    columns = tokenize.column, tokenize.keep_columns or ()
-    batches = chain.from_iterable(batches_of(one, *columns, on_bad) for one in unit.sources)
     try:
-        with PartWriter(folder, record) as writer:
-            is_empty = True
-            for batch in batches:
-                check_stop()
-                writer.write(tokenize(batch))
-                is_empty = False
-            if is_empty:
-                writer.write(tokenize(empty_batch(*columns)))
-            writer.close(len(skipped))
+        with open(path, "w", encoding="utf-8") as skipped, PartWriter(folder, record) as writer:
+            for source in unit.sources:
+                for batch in batches_of(source, tokenize.columns_read, on_bad):
+                    for start in range(0, len(batch) or 1, _ROWS_AT_ONCE):
+                        check_stop()
+                        writer.write(tokenize(batch.slice(start, _ROWS_AT_ONCE)))
+            writer.close(count)
+    except import_pyarrow().ArrowException as error:
+        name = unit.sources[0].name
+        message = f"{name}: a kept column cannot be written to Parquet: {error}"
+        raise FileFormatError(message, path=name) from error
     except OSError as error:
         if isinstance(error, TrietokError):
             raise
         reason = error.strerror or str(error)
         raise FileError(f"cannot write to {folder.parent}: {reason}", path=folder) from error
-    return EncodedUnit(writer.paths, skipped)
+    return EncodedUnit(writer.paths, path if count else None)
 
 
 def _record_of(tokenizer: Any, tokenize: TokenizeBatch) -> dict[str, Any]:
@@ -297,9 +307,9 @@ class _Run:
     ) -> None:
         self._job, self._directory, self._progress = job, directory, progress
         self._start = time.monotonic()
-        self._pieces = {recorded(piece): piece for piece in pieces_of(inputs)}
+        self._pieces = {piece.record: piece for piece in pieces_of(inputs)}
         self._order = {piece: number for number, piece in enumerate(self._pieces)}
-        self._inputs = {source.path: source for source in map(recorded, inputs)}
+        self._inputs = {source.path: source for source in inputs}
         self._outputs: list[Output] = []
         self.state = replace(state, input_bytes=sum(source.size for source in inputs))
 
@@ -318,7 +328,7 @@ class _Run:
             if problem is None:
                 units.setdefault(output.sources, []).append(output)
             elif force:
-                self._directory.remove([output])
+                self._directory.remove(output.path)
             else:
                 raise InputError(
                     f"{output.path} does not fit this run: {problem}. Choose another directory, or"
@@ -330,7 +340,8 @@ class _Run:
             if parts == [*range(len(parts))] and outputs[-1].record["is_last"]:
                 self._add(outputs)
             else:  # the run was stopped while it published them
-                self._directory.remove(outputs)
+                for output in outputs:
+                    self._directory.remove(output.path)
         self._directory.remove_skipped_lists(keep=self.state.skipped_lists)
         self.state = replace(self.state, kept=len(self._outputs), written_bytes=0)
 
@@ -340,9 +351,9 @@ class _Run:
         if record.get("format") != _FORMAT:
             return "another version of trietok wrote it"
         for part in ("tokenizer", "options"):
-            before, now = record[part], self._job.record[part]
-            for name in sorted({*before, *now}):
-                values = [repr(one[name]) if name in one else "unset" for one in (before, now)]
+            old, new = record[part], self._job.record[part]
+            for name in sorted({*old, *new}):
+                values = [repr(one[name]) if name in one else "unset" for one in (old, new)]
                 if values[0] != values[1]:
                     return f"{name} was {values[0]} and is {values[1]}"
         if record["skipped"] and not self._job.skips:
@@ -352,14 +363,14 @@ class _Run:
         for source in output.sources:
             if source in self._pieces:
                 continue
-            now = self._inputs.get(source.path)
-            if now is None:
+            input_file = self._inputs.get(source.path)
+            if input_file is None:
                 return f"{source.path} is not among the inputs"
-            if now.size != source.size:
-                return f"{source.path} had {source.size:,} bytes and has {now.size:,}"
-            if now.version != source.version:
+            if input_file.size != source.size:
+                return f"{source.path} had {source.size:,} bytes and has {input_file.size:,}"
+            if input_file.version != source.version:
                 return f"{source.path} was modified since"
-            return f"{source.path} was split at other places"
+            return f"{source.path} was read as another kind of file, or split at other places"
         return None
 
     # ---- new outputs -----------------------------------------------------------------------------
@@ -367,8 +378,8 @@ class _Run:
     def encode(self, workers: int) -> None:
         """Write the outputs that are missing."""
         done = {source for output in self._outputs for source in output.sources}
-        names = {output.record["unit"] for output in self._outputs}
-        units = units_of([piece for key, piece in self._pieces.items() if key not in done], names)
+        pieces = [piece for record, piece in self._pieces.items() if record not in done]
+        units = units_of(pieces, self._directory.taken_names())
         if workers == 1 or len(units) < 2:
             for unit in units:
                 self._publish(unit, encode_unit(self._job, unit, self._directory.new_folder()))

@@ -61,16 +61,16 @@ def encode_on_engine(
         raise InputError(f"engine is {engine!r}; choose one of {list(ENGINES)}")
     kinds = {kind_of(path_in(path))[0] for path in paths}
     if len(kinds) != 1 or None in kinds:
-        found = ", ".join(sorted(map(str, kinds)))
-        raise InputError(f"an engine reads files of one kind, and these are: {found}")
+        names = ", ".join(sorted(map(str, kinds)))
+        raise InputError(f"an engine reads files of one kind, and these are: {names}")
     directory = OutputDirectory(output)
     if directory.names():
         raise InputError(f"{output} is not empty; choose another directory")
-    names = [path if is_url(path) else os.path.abspath(path) for path in paths]
+    inputs = [path if is_url(path) else os.path.abspath(path) for path in paths]
     where = output if is_url(output) else os.path.abspath(output)
     encode = _encode_on_ray if engine == "ray" else _encode_on_spark
     try:
-        encode(address, str(*kinds), names, where, tokenize)
+        encode(address, str(*kinds), inputs, where, tokenize)
     except TrietokError:
         raise
     except Exception as error:
@@ -91,10 +91,6 @@ def _reason_of(error: Exception) -> str:
     first = _ERROR.findall(message) or message.splitlines() or [type(error).__name__]
     reasons = [first[0], *_JAVA_CAUSE.findall(message)[-1:]]
     return "; ".join(reason.strip(" .;") for reason in reasons)
-
-
-def _columns(tokenize: TokenizeBatch) -> list[str]:
-    return list(dict.fromkeys([tokenize.column, *(tokenize.keep_columns or ())]))
 
 
 # ---- Ray Data ------------------------------------------------------------------------------------
@@ -125,7 +121,7 @@ def _read_with_ray(data: Any, kind: str, paths: list[str], tokenize: TokenizeBat
     json = import_pyarrow("pyarrow.json")
     column = tokenize.column
     if kind == "parquet":
-        return data.read_parquet(paths, file_extensions=None).select_columns(_columns(tokenize))
+        return data.read_parquet(paths, file_extensions=None).select_columns(tokenize.columns_read)
     if kind == "txt":  # read_text also ends lines at U+2028 and the like
         lines = partial(_lines_of_files, column=column)
         files = data.read_binary_files(paths)
@@ -134,7 +130,7 @@ def _read_with_ray(data: Any, kind: str, paths: list[str], tokenize: TokenizeBat
         schema = pyarrow.schema([(column, pyarrow.string())])  # a date is a text, too
         options = json.ParseOptions(explicit_schema=schema)
         return data.read_json(paths, parse_options=options, file_extensions=None)
-    columns = _columns(tokenize)
+    columns = tokenize.columns_read
     strings = csv.ConvertOptions(
         column_types=dict.fromkeys(columns, pyarrow.string()),
         include_columns=columns,
@@ -173,7 +169,7 @@ def _encode_on_spark(
     encode = _EncodeTexts(tokenize)
     try:
         frame = _read_with_spark(spark.read, kind, paths, tokenize.column)
-        frame = frame.select(*_columns(tokenize))
+        frame = frame.select(*tokenize.columns_read)
         schema = from_arrow_schema(tokenize.output_schema(to_arrow_schema(frame.schema)))
         encoded = frame.mapInArrow(lambda batches: map(encode, batches), schema)
         encoded.write.parquet(output, mode="append")  # the directory may exist

@@ -5,17 +5,18 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from trietok.batches.parquet_parts import RECORD_KEY
-from trietok.batches.text_batches import BadText, Source
-from trietok.disk import flush_directory, locked_directory
-from trietok.errors import FileError, FileFormatError, InputError
-from trietok.files.stores import file_system, is_url, reading
+from trietok.batches.units import Source
+from trietok.disk import checked_name, flush_directory, locked_directory
+from trietok.errors import FileError, FileFormatError, InputError, TrietokError
+from trietok.files.stores import file_system, identity, is_url, reading
 from trietok.files.tables import open_parquet
 
 _FOLDER = ".trietok-encoding"  # for files that are being written
@@ -24,7 +25,8 @@ _RECORD = {
     **{"unit": str, "tokenizer": dict, "options": dict, "is_last": bool},
     **dict.fromkeys(("format", "part", "tokens", "longest", "skipped"), int),
 }
-_SKIPPED = "_{}.skipped.jsonl"  # readers of Parquet directories ignore names that begin so
+_IGNORED = (".", "_")  # readers of Parquet directories ignore names that begin so
+_SKIPPED = ("_", ".skipped.jsonl")  # what is around the name of a unit
 
 
 class Output(NamedTuple):
@@ -71,11 +73,15 @@ class OutputDirectory:
     folder: Path
 
     def __init__(self, name: str | os.PathLike[str]) -> None:
-        self.name = os.fspath(name).rstrip("/") or "/"
-        self._files: Any = None
+        if not os.fspath(name):
+            raise InputError("the output is empty; name a directory")
+        self.name = checked_name(name).rstrip("/") or "/"
+        self._files: Any = None  # of a store
         self._root = self.name
         if is_url(self.name):
             self._files, self._root = file_system(self.name)
+            if "file" in self._files.protocol:
+                self._files, self.name = None, self._root
 
     def path_of(self, name: str) -> str:
         """Return the path or URL of a file."""
@@ -97,7 +103,9 @@ class OutputDirectory:
                 else:
                     os.makedirs(self.name, exist_ok=True)
                     if stack.enter_context(locked_directory(os.path.realpath(self.name))) is False:
-                        raise InputError(f"another run is writing to {self.name}; wait for its end")
+                        raise InputError(
+                            f"another run is writing to {self.name}; run again when it is complete"
+                        )
                     self.folder = Path(self.name, _FOLDER)
                     shutil.rmtree(self.folder, ignore_errors=True)  # of a run that was killed
                     self.folder.mkdir()
@@ -123,8 +131,25 @@ class OutputDirectory:
         return [
             read_output(self.path_of(name))
             for name in self.names()
-            if name.endswith(".parquet") and not name.startswith(".")
+            if name.endswith(".parquet") and not name.startswith(_IGNORED)
         ]
+
+    def check_inputs(self, inputs: Iterable[Source]) -> None:
+        """Raise an InputError if an input is one of the files that runs write here."""
+        for source in inputs:
+            folder, _, name = source.path.rpartition("/")
+            is_here = folder == (
+                os.path.realpath(self.name) if self._files is None else identity(self.name)
+            )
+            if is_here and name.endswith((".parquet", _SKIPPED[-1])):
+                raise InputError(
+                    f"{source.name} is in the output directory; exclude it from the inputs, or"
+                    " choose another directory"
+                )
+
+    def taken_names(self) -> set[str]:
+        """Return the names that new units cannot have."""
+        return {re.sub(r"(\.[0-9]{5})?\.parquet$", "", name) for name in self.names()}
 
     def names(self) -> list[str]:
         """Return the names of its files, sorted."""
@@ -138,35 +163,49 @@ class OutputDirectory:
         paths.discard(self._root.rstrip("/"))  # the object that stands for an empty directory
         return sorted(path.rpartition("/")[2] for path in paths)
 
-    def publish(self, unit: str, parts: list[Path], skipped: list[BadText]) -> list[str]:
+    def publish(self, unit: str, parts: list[Path], skipped: Path | None) -> list[str]:
         """Move the complete files of a unit of work into the directory; return their paths.
 
         Args:
             unit: the name of the unit.
             parts: its Parquet files, in their order.
-            skipped: its rows that were skipped.
+            skipped: the list of its rows that were skipped, if there are any.
+
+        Raises:
+            InputError: another run has written a file of that name.
+            FileError: the directory cannot be written.
         """
         names = [f"{unit}.parquet"]
         if len(parts) > 1:
             names = [f"{unit}.{number:05d}.parquet" for number in range(len(parts))]
-        if skipped:
-            parts = [parts[0].with_suffix(".jsonl"), *parts]
-            names = [_SKIPPED.format(unit), *names]
+        targets = dict(zip(names, parts, strict=True))
+        if skipped is not None:
+            targets = {unit.join(_SKIPPED): skipped, **targets}
         try:
-            if skipped:
-                lines = [json.dumps(bad._asdict()) + "\n" for bad in skipped]
-                parts[0].write_text("".join(lines), encoding="utf-8")
-            for part, name in zip(parts, names, strict=True):
-                if self._files is None:
-                    os.replace(part, self.path_of(name))
-                else:
-                    self._upload(part, f"{self._root}/{name}")
-                    part.unlink()
+            for name, part in targets.items():
+                self._publish_file(part, name)
             if self._files is None:
                 flush_directory(self.name)
+        except TrietokError:
+            raise
         except Exception as error:
             raise _write_error(self.name, error) from error
-        return [self.path_of(name) for name in names if name.endswith(".parquet")]
+        return list(map(self.path_of, names))
+
+    def _publish_file(self, part: Path, name: str) -> None:
+        if self._files is not None:
+            if self._files.exists(f"{self._root}/{name}"):
+                raise self._exists(name)
+            self._upload(part, f"{self._root}/{name}")
+            part.unlink()
+        elif os.path.lexists(self.path_of(name)):
+            raise self._exists(name)
+        else:
+            os.replace(part, self.path_of(name))
+
+    def _exists(self, name: str) -> InputError:
+        path = self.path_of(name)
+        return InputError(f"another program has written {path}; remove it, and run again")
 
     def _upload(self, part: Path, path: str) -> None:
         try:
@@ -176,20 +215,16 @@ class OutputDirectory:
                 self._files.rm_file(path)  # some stores keep the bytes before the error
             raise
 
-    def remove(self, outputs: list[Output]) -> None:
-        """Remove files."""
-        for output in outputs:
-            self._remove(output.path)
-
     def remove_skipped_lists(self, keep: Sequence[str]) -> None:
         """Remove the lists of skipped rows whose outputs are not complete."""
-        beginning, _, ending = _SKIPPED.partition("{}")
+        beginning, ending = _SKIPPED
         for name in self.names():
             path = self.path_of(name)
             if name.startswith(beginning) and name.endswith(ending) and path not in keep:
-                self._remove(path)
+                self.remove(path)
 
-    def _remove(self, path: str) -> None:
+    def remove(self, path: str) -> None:
+        """Remove a file of the directory."""
         try:
             if self._files is None:
                 os.unlink(path)
@@ -202,7 +237,7 @@ class OutputDirectory:
 
     def path_of_skipped(self, unit: str) -> str:
         """Return the path of the list of rows that were skipped."""
-        return self.path_of(_SKIPPED.format(unit))
+        return self.path_of(unit.join(_SKIPPED))
 
 
 def _write_error(path: str, error: Exception) -> FileError:

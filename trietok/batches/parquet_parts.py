@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from trietok.batches.tokenize_batch import IDS, LENGTH, OFFSETS, SAMPLES
 from trietok.disk import flush_file, naming
-from trietok.errors import FileFormatError
 from trietok.files.tables import import_pyarrow
 
 RECORD_KEY = b"trietok.encode_files"
@@ -21,19 +19,23 @@ _GROUP_BYTES = 32_000_000  # of a row group, in memory
 class PartWriter:
     """Writes the tables of one unit of work to one file, or to several if they are large.
 
-    A file also ends where a kept column gets a type that the file cannot hold: the values of JSON
-    objects have whatever types occur.
+    A new file also begins if a kept column gets a type that the last file cannot hold: values of
+    JSON objects may have several types.
 
     Args:
         folder: where the files are written.
         record: what the metadata of each file say, as JSON.
+
+    Attributes:
+        paths: the files.
     """
 
     def __init__(self, folder: Path, record: dict[str, Any]) -> None:
         self._folder, self._record = folder, record
         self._writer: Any = None
         self._file: Any = None
-        self._tables: list[Any] = []  # of the next row group
+        self._batches: list[Any] = []  # of the next row group
+        self._schema: Any = None  # of the next row group
         self._bytes = 0
         self.paths: list[Path] = []
         self._counts = {"tokens": 0, "longest": 0}
@@ -49,10 +51,15 @@ class PartWriter:
 
     def write(self, batch: Any) -> None:
         """Append a RecordBatch of ids."""
-        self._tables.append(import_pyarrow().Table.from_batches([batch]))
+        schema = batch.schema
+        if self._batches:
+            schema = _unified(self._schema, schema)
+            if schema is None or self._bytes >= _GROUP_BYTES:
+                self._write_group()
+                schema = batch.schema
+        self._schema = schema
+        self._batches.append(batch)
         self._bytes += batch.nbytes
-        if self._bytes >= _GROUP_BYTES:
-            self._write_group()
 
     def close(self, skipped: int) -> None:
         """Write what is left, and wait until the last file is on the disk."""
@@ -61,15 +68,16 @@ class PartWriter:
 
     def _write_group(self) -> None:
         pyarrow, compute = import_pyarrow(), import_pyarrow("pyarrow.compute")
-        table = self._unified(
-            pyarrow.concat_tables, self._tables or [self._writer.schema.empty_table()]
-        )
-        self._tables, self._bytes = [], 0
+        tables = [pyarrow.Table.from_batches([batch]) for batch in self._batches]
+        table = pyarrow.concat_tables(tables, promote_options="permissive")
+        self._batches, self._bytes = [], 0
         if self._writer is not None:
-            schemas = [self._writer.schema, table.schema]
             is_full = self._file.tell() >= _FILE_BYTES
-            if is_full or self._unified(pyarrow.unify_schemas, schemas) != self._writer.schema:
+            fitting = None if is_full else _cast(table, self._writer.schema)
+            if fitting is None:
                 self._end_file(is_last=False, skipped=0)
+            else:
+                table = fitting
         if self._writer is None:
             self._begin_file(table.schema)
         lengths = compute.list_value_length(table.column(IDS))
@@ -77,20 +85,7 @@ class PartWriter:
         longest = compute.max(lengths).as_py() or 0
         self._counts["longest"] = max(self._counts["longest"], longest)
         with naming(self.paths[-1]):
-            self._writer.write_table(table.cast(self._writer.schema), max(len(table), 1))
-
-    def _unified(self, unify: Any, values: list[Any]) -> Any:
-        with self._naming_source():
-            return unify(values, promote_options="permissive")
-
-    @contextlib.contextmanager
-    def _naming_source(self) -> Iterator[None]:
-        try:
-            yield
-        except import_pyarrow().ArrowException as error:
-            path = self._record["sources"][0][0]
-            message = f"{path}: the values of a kept column do not fit Parquet: {error}"
-            raise FileFormatError(message, path=path) from error
+            self._writer.write_table(table, max(len(table), 1))
 
     def _begin_file(self, schema: Any) -> None:
         parquet = import_pyarrow("pyarrow.parquet")
@@ -99,17 +94,16 @@ class PartWriter:
         ids = {*self._record["columns"]} - {OFFSETS, LENGTH, SAMPLES}
         kept = [name for name in schema.names if name not in self._record["columns"]]
         self._file = open(path, "wb")  # noqa: SIM115 - closed by _end_file
-        with self._naming_source():
-            self._writer = parquet.ParquetWriter(
-                self._file,
-                schema,
-                # The differences of ids are half as long as ids, and written faster than zstd.
-                column_encoding={f"{name}.list.element": "DELTA_BINARY_PACKED" for name in ids},
-                use_dictionary=kept or False,
-                compression="zstd" if kept else "none",
-                write_statistics=False,
-                write_page_checksum=True,
-            )
+        self._writer = parquet.ParquetWriter(
+            self._file,
+            schema,
+            # The differences of ids are half as long as ids, and written faster than zstd.
+            column_encoding={f"{name}.list.element": "DELTA_BINARY_PACKED" for name in ids},
+            use_dictionary=kept or False,
+            compression="zstd" if kept else "none",
+            write_statistics=False,
+            write_page_checksum=True,
+        )
 
     def _end_file(self, *, is_last: bool, skipped: int) -> None:
         place = {"part": len(self.paths) - 1, "is_last": is_last, "skipped": skipped}
@@ -121,3 +115,25 @@ class PartWriter:
             flush_file(self._file)
             self._file.close()
         self._writer = None
+
+
+def _unified(schema: Any, other: Any) -> Any:
+    """Return a schema that holds the rows of two; None if there is none."""
+    pyarrow = import_pyarrow()
+    if schema == other:
+        return schema
+    try:
+        return pyarrow.unify_schemas([schema, other], promote_options="permissive")
+    except pyarrow.ArrowException:
+        return None
+
+
+def _cast(table: Any, schema: Any) -> Any:
+    """Return a table with the types of a schema; None if they do not hold all its values."""
+    pyarrow = import_pyarrow()
+    if _unified(schema, table.schema) != schema:
+        return None
+    try:
+        return table.cast(schema)
+    except pyarrow.ArrowException:
+        return None

@@ -1,13 +1,15 @@
-"""Read files of texts as Arrow tables: a column of texts, and columns that are kept beside it."""
+"""Read files of texts as Arrow batches: a column of texts, and columns to keep next to it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import compress
 from typing import Any, NamedTuple
 
+from trietok.batches.units import Source
 from trietok.errors import FileError, FileFormatError, InputError
-from trietok.files.stores import Status, open_bytes, path_in, reading, status_of
+from trietok.files.stores import Status, open_bytes, reading, status_of
 from trietok.files.tables import (
     batches_of_parquet,
     import_pyarrow,
@@ -15,24 +17,10 @@ from trietok.files.tables import (
     texts_of,
     without_nulls,
 )
-from trietok.files.text_rows import NO_ROW, BadRow, TextOrBad, kind_of, unit_of
+from trietok.files.text_rows import NO_ROW, BadRow, TextOrBad, unit_of
 from trietok.files.texts import read_rows
 
 _BLOCK = 1 << 20  # bytes
-
-
-class Source(NamedTuple):
-    """A file, or a part of one: a range of bytes in which lines begin, or of row groups."""
-
-    path: str
-    size: int  # of the whole file, in bytes
-    version: str  # as in `Status`
-    start: int = 0
-    end: int | None = None
-
-    @property
-    def kind(self) -> str | None:
-        return kind_of(path_in(self.path))[0]
 
 
 class BadText(NamedTuple):
@@ -46,52 +34,41 @@ class BadText(NamedTuple):
         return f"{self.path}, {unit_of(self.path)} {self.number}: {self.reason}"
 
 
-def empty_batch(column: str, keep_columns: Sequence[str]) -> Any:
-    """Return a batch as `batches_of` yields them, without rows."""
-    pyarrow = import_pyarrow()
-    columns = _columns(column, keep_columns)
-    arrays = [pyarrow.array([], pyarrow.string()), *[pyarrow.nulls(0)] * (len(columns) - 1)]
-    return pyarrow.RecordBatch.from_arrays(arrays, columns)
-
-
-def _columns(column: str, keep_columns: Sequence[str]) -> list[str]:
-    """Return the columns to read, the texts first, each once."""
-    return list(dict.fromkeys([column, *keep_columns]))
-
-
 OnBad = Callable[[BadText], None]
 
 
-def batches_of(
-    source: Source, column: str, keep_columns: Sequence[str], on_bad: OnBad
-) -> Iterator[Any]:
-    """Yield the rows of a source as RecordBatches of the text column and the columns to keep.
+def batches_of(source: Source, columns: list[str], on_bad: OnBad) -> Iterator[Any]:
+    """Yield the rows of a source as RecordBatches; the first is empty.
 
-    `on_bad` is called with each row that holds no text. If it returns, the row is left out.
+    Args:
+        source: the file, or a part of it.
+        columns: the column of the texts, and columns to keep.
+        on_bad: is called with each row that holds no text. If it returns, the row is left out.
 
     Raises:
         FileError, FileFormatError: the file cannot be read, lacks a column, or has changed.
     """
-    columns = _columns(column, keep_columns)
     if source.kind == "txt" and len(columns) > 1:
         raise InputError(
-            f"{source.path} has lines of text and no columns; leave out keep_columns for .txt files"
+            f"{source.name} has lines of text and no columns; leave out keep_columns for .txt files"
         )
     batches = _parquet_batches if source.kind == "parquet" else _row_batches
     try:
         yield from batches(source, columns, on_bad)
     except (FileError, FileFormatError):
-        check_unchanged(source)  # if the file has changed, that is the reason
+        _check_unchanged(source)  # if the file has changed, that is the reason
         raise
-    check_unchanged(source)
+    except import_pyarrow().ArrowException as error:
+        message = f"{source.name} cannot be encoded: {error}"
+        raise FileFormatError(message, path=source.name) from error
+    _check_unchanged(source)
 
 
-def check_unchanged(source: Source) -> None:
-    """Raise a FileError if a file is not the one that was listed."""
-    if status_of(source.path) != Status(source.size, source.version):
+def _check_unchanged(source: Source) -> None:
+    if status_of(source.name) != Status(source.size, source.version):
         raise FileError(
-            f"{source.path} has changed while it was read; run again when it is complete",
-            path=source.path,
+            f"{source.name} has changed while it was read; run again when it is complete",
+            path=source.name,
         )
 
 
@@ -99,16 +76,15 @@ def _parquet_batches(source: Source, columns: list[str], on_bad: OnBad) -> Itera
     pyarrow = import_pyarrow()
     groups = None if source.end is None else range(source.start, source.end)
     number = 1
-    for batch in batches_of_parquet(source.path, columns, groups):
+    for batch in batches_of_parquet(source.name, columns, groups):
         texts = batch.column(0).cast("string")
-        size = len(texts)
         arrays = [texts, *batch.columns[1:]]
         if texts.null_count or not _is_utf8(texts):
             rows = without_nulls(texts_of(texts, of=f"text in {columns[0]!r}"), columns[0])
             is_text = _report(rows, source, number, on_bad)
             arrays = [array.filter(pyarrow.array(is_text)) for array in arrays]
         yield pyarrow.RecordBatch.from_arrays(arrays, columns)
-        number += size
+        number += len(texts)
 
 
 def _is_utf8(texts: Any) -> bool:
@@ -121,12 +97,16 @@ def _is_utf8(texts: Any) -> bool:
 
 def _row_batches(source: Source, columns: list[str], on_bad: OnBad) -> Iterator[Any]:
     pyarrow = import_pyarrow()
-    kind, compression = kind_of(path_in(source.path))
+    kept_columns = columns[1:]
+    empty = [pyarrow.array([], pyarrow.string()), *map(pyarrow.nulls, [0] * len(kept_columns))]
+    yield pyarrow.RecordBatch.from_arrays(empty, columns)
     number = 1
-    with open_bytes(source.path) as stream, reading(source.path):
-        for texts, values in read_rows(
-            stream, source.path, kind, compression, columns, "strict", source.start, source.end
-        ):
+    with open_bytes(source.name) as stream, reading(source.name):
+        kind, compression = source.kind, source.compression
+        rows = read_rows(
+            stream, source.name, kind, compression, columns, start=source.start, end=source.end
+        )
+        for texts, values in rows:
             size = len(texts)
             array = _text_array(texts)
             if array is None:
@@ -134,10 +114,10 @@ def _row_batches(source: Source, columns: list[str], on_bad: OnBad) -> Iterator[
                 is_text = _report(texts, source, number, on_bad)
                 array = pyarrow.array(compress(texts, is_text), pyarrow.string())
                 values = list(compress(values, is_text))
-            others = zip(*values, strict=True) if values else [()] * (len(columns) - 1)
+            others = zip(*values, strict=True) if values else [()] * len(kept_columns)
             kept = [
-                _array_of_values(list(column), name, source.path)
-                for column, name in zip(others, columns[1:], strict=True)
+                _array_of_values(list(column), name, source.name)
+                for column, name in zip(others, kept_columns, strict=True)
             ]
             yield pyarrow.RecordBatch.from_arrays([array, *kept], columns)
             number += size
@@ -162,14 +142,14 @@ def _without_surrogates(text: TextOrBad) -> TextOrBad:
     return text
 
 
-def _array_of_values(values: list[Any], column: str, path: str) -> Any:
+def _array_of_values(values: list[Any], column: str, name: str) -> Any:
     """Return values to keep as an Arrow array of whatever type they have."""
     pyarrow = import_pyarrow()
     try:
         array = pyarrow.array(values)
     except (pyarrow.ArrowException, OverflowError, UnicodeEncodeError) as error:
         raise FileFormatError(
-            f"{path}: the values of {column!r} have no common type: {error}", path=path
+            f"{name}: the values of {column!r} have no common type: {error}", path=name
         ) from error
     # A column of a Parquet file cannot hold objects without keys.
     is_empty = pyarrow.types.is_struct(array.type) and not array.type.num_fields
@@ -181,24 +161,23 @@ def _report(rows: list[TextOrBad], source: Source, number: int, on_bad: OnBad) -
 
     `number` is that of the first row in the source, from 1.
     """
-    before = None
-    for place, row in enumerate(rows):
+    for place, row in enumerate(rows, number):
         if isinstance(row, BadRow) and row != NO_ROW:
-            before = _rows_before(source) if before is None else before
-            on_bad(BadText(source.path, before + number + place, row.reason))
+            on_bad(BadText(source.name, _rows_before(source) + place, row.reason))
     return [isinstance(row, str) for row in rows]
 
 
+@lru_cache(maxsize=1)
 def _rows_before(source: Source) -> int:
     """Return how many rows of the file are before the source."""
     if not source.start:
         return 0
     if source.kind == "parquet":
-        with open_parquet(source.path) as table:
+        with open_parquet(source.name) as table:
             groups = map(table.metadata.row_group, range(source.start))
             return sum(group.num_rows for group in groups)
     count, left = 1, source.start - 1  # a line that ends with the last byte before counts
-    with open_bytes(source.path) as stream, reading(source.path):
+    with open_bytes(source.name) as stream, reading(source.name):
         while left and (block := stream.read(min(left, _BLOCK))):
             left -= len(block)
             count += block.count(b"\n")

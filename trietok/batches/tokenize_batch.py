@@ -130,6 +130,11 @@ class TokenizeBatch:
             raise InputError(f"the tokenizer returns no {IDS}, only {', '.join(names)}")
         return tuple(sorted(names, key=LENGTH.__eq__))  # the length last
 
+    @property
+    def columns_read(self) -> list[str]:
+        """The columns of a batch that are needed: those of the texts, and `keep_columns`."""
+        return list(dict.fromkeys([*self._text_columns, *(self.keep_columns or ())]))
+
     # ---- schemas ---------------------------------------------------------------------------------
 
     def output_schema(self, schema: Any) -> Any:
@@ -207,8 +212,9 @@ class TokenizeBatch:
         columns = self._flat_columns(texts, is_present, first)
         if columns is None:
             columns = self._columns_of_call(texts, is_present, first)
-        names = schema.names[: len(schema.names) - len(self.names)]
-        kept = [batch.column(name) for name in names]
+        kept = batch.columns
+        if self.keep_columns is not None:
+            kept = list(map(batch.column, self.keep_columns))
         samples = columns.get(SAMPLES)
         if samples is not None or not all(is_present):
             numbers = range(sum(is_present)) if samples is None else samples.to_pylist()
@@ -410,10 +416,10 @@ def _rows_with_nulls(
 def _repeated(columns: list[Any], rows: Any) -> list[Any]:
     try:
         return [column.take(rows) for column in columns]
-    except import_pyarrow().ArrowInvalid as error:
+    except import_pyarrow().ArrowException as error:
         raise InputError(
-            f"the columns of a batch are too large when each window repeats them ({error}); pass"
-            " smaller batches, or choose columns with keep_columns"
+            f"a column cannot be repeated for each window ({error}); pass smaller batches, or"
+            " choose columns with keep_columns"
         ) from error
 
 

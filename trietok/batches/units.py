@@ -7,15 +7,32 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from trietok.batches.text_batches import Source
 from trietok.errors import InputError
-from trietok.files.stores import identity, is_url, path_in, reading, status_of
+from trietok.files.stores import identity, is_url, path_in, status_of
 from trietok.files.tables import open_parquet
 from trietok.files.text_rows import kind_of
 
 _PIECE_BYTES = 128_000_000  # larger files are split; smaller ones share an output up to this size
 _SMALL_BYTES = 1_000_000  # smaller files share an output
-_LONGEST_NAME = 60  # characters of a file's name in the name of an output
+_LONGEST_NAME = 150  # bytes of a file's name in the name of an output
+
+
+class Source(NamedTuple):
+    """A file, or a part of one: a range of bytes in which lines begin, or of row groups."""
+
+    path: str  # where links lead, or the URL
+    kind: str
+    compression: str | None
+    size: int  # of the whole file, in bytes
+    version: str  # as in `Status`
+    start: int = 0
+    end: int | None = None
+    name: str = ""  # as the user wrote it
+
+    @property
+    def record(self) -> Source:
+        """The source as outputs record it."""
+        return self._replace(name="")
 
 
 class Unit(NamedTuple):
@@ -34,21 +51,18 @@ def inputs_of(names: Iterable[str]) -> list[Source]:
     """
     sources: dict[str, Source] = {}
     for name in names:
-        if kind_of(path_in(name))[0] is None:
+        kind, compression = kind_of(path_in(name))
+        if kind is None:
             endings = ".txt, .jsonl, .csv, .tsv (also with .gz or .zst) or .parquet"
             raise InputError(f"{name}: unknown kind of file; its name should end in {endings}")
         status = status_of(name)
         if not is_url(name) and not os.path.isfile(name):
             raise InputError(f"{name} is not a regular file; write its content to one")
-        sources.setdefault(identity(name), Source(name, *status))
+        path = identity(name)
+        sources.setdefault(path, Source(path, kind, compression, *status, name=name))
     if not sources:
         raise InputError("there is no file to read; name at least one")
     return list(sources.values())
-
-
-def recorded(source: Source) -> Source:
-    """Return a source as outputs record it: by the path where links lead, or the URL."""
-    return source._replace(path=identity(source.path))
 
 
 def pieces_of(inputs: Iterable[Source]) -> Iterator[Source]:
@@ -57,11 +71,11 @@ def pieces_of(inputs: Iterable[Source]) -> Iterator[Source]:
     A compressed file or a .csv file is one piece.
     """
     for source in inputs:
-        kind, compression = kind_of(path_in(source.path))
-        if source.size <= _PIECE_BYTES or compression is not None or kind in ("csv", "tsv"):
+        is_whole = source.compression is not None or source.kind in ("csv", "tsv")
+        if source.size <= _PIECE_BYTES or is_whole:
             yield source
             continue
-        if kind == "parquet":
+        if source.kind == "parquet":
             ends = _ends_of_groups(source.path)
         else:
             count = -(-source.size // _PIECE_BYTES)
@@ -72,11 +86,9 @@ def pieces_of(inputs: Iterable[Source]) -> Iterator[Source]:
 
 def _ends_of_groups(path: str) -> list[int]:
     """Return the numbers of row groups at which the pieces of a Parquet file begin and end."""
-    with open_parquet(path) as table, reading(path):
-        metadata = table.metadata
-        sizes = [
-            metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups)
-        ]
+    with open_parquet(path) as table:
+        groups = map(table.metadata.row_group, range(table.metadata.num_row_groups))
+        sizes = [group.total_byte_size for group in groups]
     ends, size = [0], 0
     for group, group_size in enumerate(sizes):
         if size and size + group_size > _PIECE_BYTES:
@@ -88,9 +100,11 @@ def _ends_of_groups(path: str) -> list[int]:
 
 def size_of(source: Source) -> int:
     """Return how many bytes a piece has; of a Parquet file, all at its first piece."""
-    if source.end is None or source.kind != "parquet":
-        return (source.end or source.size) - source.start
-    return 0 if source.start else source.size
+    if source.end is None:
+        return source.size
+    if source.kind == "parquet":
+        return 0 if source.start else source.size
+    return source.end - source.start
 
 
 def units_of(pieces: Iterable[Source], taken: set[str]) -> list[Unit]:
@@ -109,23 +123,27 @@ def units_of(pieces: Iterable[Source], taken: set[str]) -> list[Unit]:
         size += piece.size
     if small:
         units.append(tuple(small))
-    names = _short_names([sources[0].path for sources in units])
+    names = _short_names([sources[0].name for sources in units])
     return [
         Unit(_free_name(name + _ending(sources), taken), sources)
         for name, sources in zip(names, units, strict=True)
     ]
 
 
-def _short_names(paths: list[str]) -> list[str]:
-    """Return paths below their common folder as names of files.
+def _short_names(names: list[str]) -> list[str]:
+    """Return names below their common folder as names of files.
 
-    >>> _short_names(["/texts/2025/a.txt", "/texts/2026/a.txt"]), _short_names(["/texts/a.txt"])
-    (['2025-a.txt', '2026-a.txt'], ['a.txt'])
+    Readers of directories ignore names that begin with a point or `_`.
+
+    >>> _short_names(["/texts/2025/a.txt", "/texts/2026/_a.txt"]), _short_names(["/texts/_a.txt"])
+    (['2025-a.txt', '2026-_a.txt'], ['a.txt'])
     """
-    parts = [path_in(identity(path)).replace(os.sep, "/").split("/") for path in paths]
-    folders = zip(*(names[:-1] for names in parts), strict=False)
+    paths = [path_in(name) if is_url(name) else os.path.abspath(name) for name in names]
+    parts = [path.replace(os.sep, "/").split("/") for path in paths]
+    folders = zip(*(path[:-1] for path in parts), strict=False)
     common = len([*takewhile(lambda names: len({*names}) == 1, folders)])
-    return ["-".join(names[common:])[-_LONGEST_NAME:] for names in parts]
+    endings = [os.fsencode("-".join(path[common:]))[-_LONGEST_NAME:] for path in parts]
+    return [ending.decode("utf-8", "ignore").lstrip("._-") for ending in endings]
 
 
 def _ending(sources: tuple[Source, ...]) -> str:

@@ -18,6 +18,11 @@ from trietok.errors import FileError, MissingDependencyError, TrietokError, inst
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(::[A-Za-z][A-Za-z0-9+.-]+)*://")
 _BUFFER = 1 << 20  # bytes
+# What the file systems of fsspec call the ETag of a file, and the time of its last change.
+_VERSIONS = (
+    *("ETag", "etag", "LastModified", "last_modified", "Last-Modified"),
+    *("updated", "modified", "modify", "mtime", "created"),
+)
 
 
 def is_url(name: str) -> bool:
@@ -73,17 +78,31 @@ def reading(name: str) -> Iterator[None]:
         raise FileError(f"cannot read {name}: {reason}", path=name) from error
 
 
-def size_of(name: str) -> int:
-    """Return the size of a file in bytes.
+class Status(NamedTuple):
+    """The state of a file."""
+
+    size: int  # in bytes
+    version: str  # differs after a change: the time of the last change, or the ETag of a store
+
+
+def status_of(name: str) -> Status:
+    """Return the state of a file.
 
     Raises:
-        FileError: there is no such file, or it is a directory.
+        FileError: there is no such file, or it is a directory, or its size is unknown.
     """
     if is_url(name):
         files, path = file_system(name)
         with reading(name):
             files.invalidate_cache()
-            return checked_info(name, files.info(path))
+            info = files.info(path)
+        if info["type"] == "directory":
+            raise _directory_error(name, name.rstrip("/") + "/*.txt")
+        if info.get("size") is None:
+            message = f"cannot read {name}: its size is not known; copy it to this machine"
+            raise FileError(message, path=name)
+        version = next((info[key] for key in _VERSIONS if info.get(key)), "")
+        return Status(int(info["size"]), str(version))
     with reading(name):
         try:
             status = os.stat(name)
@@ -92,44 +111,18 @@ def size_of(name: str) -> int:
                 f"cannot read {name!r}: no file can have that name", path=name
             ) from None
     if stat.S_ISDIR(status.st_mode):
-        example = os.path.join(name, "*.txt")
-        raise FileError(
-            f"{name} is a directory; give its files, such as {example} or *.parquet", path=name
-        )
-    return status.st_size
+        raise _directory_error(name, os.path.join(name, "*.txt"))
+    return Status(status.st_size, str(status.st_mtime_ns))
 
 
-class Status(NamedTuple):
-    """The state of a file."""
-
-    size: int  # in bytes
-    version: str  # differs after a change: the time of the last change in ns, or a key of the store
+def size_of(name: str) -> int:
+    """Return the size of a file in bytes; errors as `status_of`."""
+    return status_of(name).size
 
 
-def status_of(name: str) -> Status:
-    """Return the state of a file.
-
-    Raises:
-        FileError: there is no such file, or it is a directory.
-    """
-    size = size_of(name)
-    if is_url(name):
-        files, path = file_system(name)
-        with reading(name):
-            return Status(size, str(files.ukey(path)))
-    with reading(name):
-        return Status(size, str(os.stat(name).st_mtime_ns))
-
-
-def checked_info(name: str, info: dict[str, Any]) -> int:
-    """Return the size in what fsspec says of a file; a FileError if it is no file with a size."""
-    if info["type"] == "directory":
-        message = f"{name} is a directory; give its files, such as {name.rstrip('/')}/*.txt"
-        raise FileError(message, path=name)
-    if info.get("size") is None:
-        message = f"cannot read {name}: its size is not known; copy it to this machine"
-        raise FileError(message, path=name)
-    return int(info["size"])
+def _directory_error(name: str, example: str) -> FileError:
+    message = f"{name} is a directory; give its files, such as {example} or *.parquet"
+    return FileError(message, path=name)
 
 
 def expanded(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
@@ -174,7 +167,8 @@ def identity(name: str) -> str:
     if not is_url(name):
         return os.path.realpath(name)
     files, path = file_system(name)
-    return str(files.unstrip_protocol(path))
+    is_local = "file" in files.protocol
+    return os.path.realpath(path) if is_local else str(files.unstrip_protocol(path))
 
 
 def file_system(name: str) -> tuple[Any, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -10,7 +11,8 @@ from trietok.files.stores import is_url, open_bytes, reading
 from trietok.files.text_rows import BY_KEEPING, BadRow, TextOrBad, decoded, wrong_column
 
 _BUFFER = 1 << 20  # bytes
-_BATCH, _ROWS = 1 << 22, 1 << 14  # bytes and rows of a batch, at most about
+# Of a batch, at most about. A row group may hold long texts that are equal in few bytes.
+_BATCH_BYTES, _BATCH_ROWS = 1 << 22, 1 << 11
 
 
 def import_pyarrow(module: str = "pyarrow") -> Any:
@@ -27,14 +29,14 @@ def open_parquet(path: str) -> Any:
         MissingDependencyError: pyarrow is not installed.
     """
     pyarrow, parquet = import_pyarrow(), import_pyarrow("pyarrow.parquet")
-    try:
-        with reading(path):
-            source = open_bytes(path) if is_url(path) else path
+    with reading(path):
+        source = open_bytes(path) if is_url(path) else pyarrow.OSFile(os.fsencode(path))
+        try:
             return parquet.ParquetFile(
                 source, buffer_size=_BUFFER, pre_buffer=False, page_checksum_verification=True
             )
-    except pyarrow.ArrowInvalid as error:
-        raise FileFormatError(f"{path} is not a Parquet file: {error}", path=path) from None
+        except pyarrow.ArrowInvalid as error:
+            raise FileFormatError(f"{path} is not a Parquet file: {error}", path=path) from None
 
 
 def texts_of(column: Any, errors: str = "strict", *, of: str = "text") -> list[Any]:
@@ -122,7 +124,9 @@ def check_column(schema: Any, path: str, column: str) -> None:
 def batches_of_parquet(
     path: str, columns: Sequence[str], groups: range | None = None
 ) -> Iterator[Any]:
-    """Yield columns of a Parquet file as RecordBatches of about 4 MB, the column of texts first.
+    """Yield columns of a Parquet file as RecordBatches, the column of texts first.
+
+    The first batch is empty.
 
     Args:
         path: the file, or its URL.
@@ -138,25 +142,24 @@ def batches_of_parquet(
             for other in others:
                 if schema.names.count(other) != 1:
                     raise wrong_column(schema.names, path, other, BY_KEEPING)
-            groups = range(metadata.num_row_groups) if groups is None else groups
-            sizes = [metadata.row_group(number) for number in groups]
-            rows, size = (
-                sum(one.num_rows for one in sizes),
-                sum(one.total_byte_size for one in sizes),
-            )
-            batch_size = min(max(_BATCH * rows // max(size, 1), 1), _ROWS)
+            kinds = [type_of_column(schema, column), *(schema.field(name).type for name in others)]
+            empty = [pyarrow.nulls(0, kind) for kind in kinds]
+            yield pyarrow.RecordBatch.from_arrays(empty, columns)
+            numbers = range(metadata.num_row_groups) if groups is None else groups
+            row_groups = list(map(metadata.row_group, numbers))
+            rows = sum(group.num_rows for group in row_groups)
+            size = sum(group.total_byte_size for group in row_groups)
+            batch_size = min(max(_BATCH_BYTES * rows // max(size, 1), 1), _BATCH_ROWS)
             read = 0
-            for batch in table.iter_batches(batch_size, groups, list(dict.fromkeys(columns))):
+            for batch in table.iter_batches(batch_size, numbers, columns):
                 read += len(batch)
-                kept = [batch.column(other) for other in others]
-                yield pyarrow.RecordBatch.from_arrays(
-                    [column_of(batch, column), *kept], [column, *others]
-                )
+                arrays = [column_of(batch, column), *map(batch.column, others)]
+                yield pyarrow.RecordBatch.from_arrays(arrays, columns)
             if read != rows:  # the checksum of a page does not cover its header
                 raise FileFormatError(
                     f"{path} has {rows:,} rows, and {read:,} could be read", path=path
                 )
-    except pyarrow.ArrowInvalid as error:
+    except pyarrow.ArrowException as error:
         raise FileFormatError(f"{path} cannot be read: {error}", path=path) from None
 
 

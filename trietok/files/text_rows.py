@@ -243,7 +243,7 @@ def object_of_json(line: str, column: str) -> dict[str, Any] | BadRow:
     try:
         values = json.loads(line.removeprefix("\ufeff"))  # with which some editors begin a file
     except json.JSONDecodeError as error:
-        if not line.strip():
+        if not line.removeprefix("\ufeff").strip():
             return NO_ROW
         return BadRow(f"not JSON at character {error.pos + 1}: {error.msg}")
     except RecursionError:
@@ -312,7 +312,7 @@ def _json_name(value: Any) -> str:
 
 # ---- tables --------------------------------------------------------------------------------------
 
-# The only value of a row behind the last one: a quote that is not closed takes it in.
+# The only value of a row after the last one: a quote that is not closed takes it in.
 _END = "\x1eend of the rows\x1e"
 
 
@@ -354,9 +354,9 @@ def _csv_rows(content: Any, name: str, delimiter: str) -> Iterator[list[str]]:
         for line in iter(partial(text.readline, _LONGEST_ROW + 1), ""):
             size += len(line)
             if size > _LONGEST_ROW:
-                told = f"{name} has a row of more than {_LONGEST_ROW:,} bytes behind row"
-                told += f" {max(number, 0):,}; see whether its quotes are closed"
-                raise FileFormatError(told, path=name)
+                message = f"{name} has a row of more than {_LONGEST_ROW:,} bytes after row"
+                message += f" {max(number, 0):,}; see whether its quotes are closed"
+                raise FileFormatError(message, path=name)
             yield line
         yield "\n"  # the last line may have no end
         yield _END
@@ -384,7 +384,7 @@ def _other_mark(header: Sequence[str], kind: str) -> str:
     if len(header) != 1 or not any(mark in header[0] for mark in ",;\t|"):
         return ""
     marks = {"csv": "commas", "tsv": "tabs"}[kind]
-    return f"; the columns of a .{kind} are parted by {marks}: save it so"
+    return f"; separate the columns of a .{kind} with {marks}"
 
 
 def wrong_column(
@@ -393,12 +393,13 @@ def wrong_column(
     """Return the error for a table that has no such column, or several."""
     number = names.count(column)
     if number:
-        several = f"has {number} columns named {column!r}, and which is meant cannot be told"
-        problem = f"{several}; write the file again with different names"
+        problem = (
+            f"has {number} columns named {column!r}; rename them, because the name is ambiguous"
+        )
     elif names:
         problem = f"has no column {column!r}; choose one of {listed_names(names)} {how}"
     else:
-        problem = f"has no column {column!r}; there is nothing else either"
+        problem = f"has no column {column!r}; the table has no columns"
     return FileFormatError(f"{path} {problem}", path=path)
 
 

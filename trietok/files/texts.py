@@ -40,7 +40,7 @@ logger = logging.getLogger("trietok")
 
 STANDARD_INPUT = "-"
 DEFAULT_COLUMN = "text"
-_ROWS = 1024  # of a .csv, held at a time
+_ROWS, _CHARACTERS = 1024, 1 << 20  # of a .csv, held at a time
 _COUNTED = 64  # so many texts are read before their bytes are counted
 _OR_REPLACE = ", or go on with on_error='replace' (--on-error replace)"
 
@@ -201,19 +201,23 @@ def _rows_of_json(lines: list[TextOrBad], columns: Sequence[str]) -> Rows:
 def _rows_of_table(
     content: Any, name: str, kind: str, columns: Sequence[str], errors: str
 ) -> Iterator[Rows]:
-    others = columns[1:]
-    empty = (None,) * len(others)
-    rows = rows_of_csv(content, name, kind, columns)
-    while batch := list(itertools.islice(rows, _ROWS)):
-        texts: list[TextOrBad] = []
-        values: list[tuple[Any, ...]] = []
-        for row in batch:
-            fields = row if isinstance(row, BadRow) else _decoded_fields(row, columns, errors)
-            is_bad = isinstance(fields, BadRow)
-            texts.append(fields if isinstance(fields, BadRow) else fields[0])
-            if others:
-                values.append(empty if is_bad else tuple(fields[1:]))
-        yield Rows(texts, values)
+    empty = (None,) * (len(columns) - 1)
+    texts: list[TextOrBad] = []
+    values: list[tuple[Any, ...]] = []
+    size = 0
+    for row in rows_of_csv(content, name, kind, columns):
+        fields = row if isinstance(row, BadRow) else _decoded_fields(row, columns, errors)
+        if isinstance(fields, BadRow):
+            texts.append(fields)
+            values.append(empty)
+        else:
+            texts.append(fields[0])
+            values.append(tuple(fields[1:]))
+            size += sum(map(len, fields))
+        if len(texts) >= _ROWS or size >= _CHARACTERS:
+            yield Rows(texts, values)
+            texts, values, size = [], [], 0
+    yield Rows(texts, values)
 
 
 def _decoded_fields(row: list[bytes], columns: Sequence[str], errors: str) -> list[str] | BadRow:
