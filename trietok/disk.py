@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from itertools import islice
 from types import MappingProxyType
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from trietok.errors import FileError, FileFormatError, VocabularyError, as_file_error
 
@@ -542,7 +542,7 @@ def naming(path: Path_) -> Iterator[None]:
         raise
 
 
-def flush_file(file: BinaryIO) -> None:
+def flush_file(file: IO[Any]) -> None:
     """Wait until what was written to a file is on the disk."""
     file.flush()
     os.fsync(file.fileno())

@@ -8,7 +8,6 @@ import pathlib
 import pickle
 import subprocess
 import sys
-import threading
 from collections import Counter
 
 import pyarrow as pa
@@ -268,15 +267,6 @@ def test_the_new_columns_of_small_texts(small):
         *["list<item: int8>"] * 3,
         "int32",
     ]
-
-
-@pytest.mark.parametrize("limit", [0, 4000])
-def test_a_full_cache_changes_no_ids(english, plain_kernel, limit):
-    texts = [f"people {number % 50} of x{number}" for number in range(300)]
-    tokenizer = BertTokenizer.from_pretrained("trietok-en", cache_limit=limit)
-    tokenize = TokenizeBatch(tokenizer, "text")
-    for _ in range(3):
-        assert ids_of(tokenize, *texts) == english(texts).input_ids
 
 
 def test_columns_without_chunks_or_texts_get_columns_of_nulls(english):
@@ -567,33 +557,3 @@ def test_use_does_not_change_a_tokenizers_pickle(kind, tmp_path):
     again = kind.from_pretrained("trietok-en", model_max_length=8)
     again.add_tokens(["covid-19"])
     assert pickles(again) == before
-
-
-def test_threads_that_share_one_get_their_own_rows(kernel):
-    tokenizer = BertTokenizer.from_pretrained("trietok-en")
-    shown = [
-        table([f"people {number} of {other} x{other % 97}" for other in range(2000)])
-        for number in range(8)
-    ]
-    expected = [TokenizeBatch(tokenizer, "text")(batch) for batch in shown]
-    overlaps = 0
-    for _ in range(20):
-        tokenize = TokenizeBatch(BertTokenizer.from_pretrained("trietok-en"), "text")
-        found, events, barrier = {}, [], threading.Barrier(8)
-
-        def run(number, tokenize=tokenize, found=found, events=events, barrier=barrier):
-            barrier.wait()
-            events.append("begins")
-            found[number] = tokenize(shown[number])
-            events.append("ends")
-
-        threads = [threading.Thread(target=run, args=(number,)) for number in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert [found[number] for number in range(8)] == expected
-        overlaps += events != ["begins", "ends"] * 8
-        if overlaps == 3:
-            break
-    assert overlaps == 3

@@ -21,6 +21,7 @@ from trietok.batches.text_batches import BadText, batches_of
 from trietok.batches.tokenize_batch import TokenizeBatch, check_names, suggesting_options_of
 from trietok.batches.units import Source, Unit, inputs_of, pieces_of, size_of, units_of
 from trietok.cores import cores
+from trietok.disk import flush_file
 from trietok.errors import FileError, FileFormatError, InputError, TrietokError
 from trietok.files.formats import TOKENIZER_CONFIG_FILE
 from trietok.files.json_files import read_json_object
@@ -239,6 +240,7 @@ def encode_unit(
                         check_stop()
                         writer.write(tokenize(batch.slice(start, _ROWS_AT_ONCE)))
             writer.close(count)
+            flush_file(skipped)
     except import_pyarrow().ArrowException as error:
         name = unit.sources[0].name
         message = f"{name}: a kept column cannot be written to Parquet: {error}"
@@ -252,8 +254,8 @@ def encode_unit(
 
 
 def _record_of(tokenizer: Any, tokenize: TokenizeBatch) -> dict[str, Any]:
-    kept = ", ".join(tokenize.keep_columns or ())
-    options = {"column": tokenize.column, "keep_columns": kept, **tokenize.call_options}
+    options = {name: _as_json(value) for name, value in tokenize.call_options.items()}
+    options |= {"column": tokenize.column, "keep_columns": list(tokenize.keep_columns or ())}
     return {
         "format": _FORMAT,
         "tokenizer": {
@@ -262,7 +264,7 @@ def _record_of(tokenizer: Any, tokenize: TokenizeBatch) -> dict[str, Any]:
             "truncation_side": tokenizer.truncation_side,
             "Unicode version": unicodedata.unidata_version,
         },
-        "options": {name: _as_json(value) for name, value in options.items()},
+        "options": options,
     }
 
 
