@@ -234,9 +234,10 @@ def encode_unit(
 
     try:
         with open(path, "w", encoding="utf-8") as skipped, PartWriter(folder, record) as writer:
-            for source in unit.sources:
+            for number, source in enumerate(unit.sources):
                 for batch in batches_of(source, tokenize.columns_read, on_bad):
-                    for start in range(0, len(batch) or 1, _ROWS_AT_ONCE):
+                    rows = max(len(batch), number == 0)  # the first batch may be the only one
+                    for start in range(0, rows, _ROWS_AT_ONCE):
                         check_stop()
                         writer.write(tokenize(batch.slice(start, _ROWS_AT_ONCE)))
             writer.close(count)
