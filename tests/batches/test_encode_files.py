@@ -295,9 +295,10 @@ def test_outputs_are_not_read_as_inputs(english, tmp_path):
     (tmp_path / "b.jsonl").write_text('{"text": null}\n{"text": "the"}\n')
     for pattern in ("*.parquet", "*.jsonl"):
         files = [path for path in tmp_path.glob(pattern) if not path.name.startswith("_")]
-        encode_files(files, tmp_path / "out", english, on_error="skip", column="text", force=True)
+        encode_files(files, tmp_path / pattern[2:], english, on_error="skip")
+        inputs = tmp_path / "**" / pattern
         with pytest.raises(InputError, match="in the output directory"):
-            encode_files(tmp_path / "**" / pattern, tmp_path / "out", english, on_error="skip")
+            encode_files(inputs, tmp_path / pattern[2:], english, on_error="skip")
 
 
 @posix
@@ -634,6 +635,36 @@ def test_rows_as_wide_as_no_header_keep_the_numbers_of_others(english, tmp_path)
     assert [rows_of(result)[number]["id"] for number in (0, 38, -1)] == ["2", "42", "298"]
 
 
+@pytest.mark.parametrize("on_error", ["fail", "skip"])
+def test_a_field_that_no_object_has_is_an_error(english, tmp_path, on_error, sizes):
+    sizes(piece=50, small=0)
+    rows = [{"text": "a", "meta": {"id": number % 3 or None}} for number in range(9)]
+    rows[4]["late"] = 1
+    (tmp_path / "a.jsonl").write_text("[]\n" + "".join(json.dumps(row) + "\n" for row in rows))
+    path, options = tmp_path / "a.jsonl", {"on_error": on_error, "workers": 1}
+    for wrong in ({"column": "txt"}, {"keep_columns": ["meta.ID"]}, {"keep_columns": ["labels"]}):
+        with pytest.raises(FileFormatError):
+            encode_files(path, tmp_path / "out", english, **options, **wrong)
+    if on_error == "skip":
+        kept = {"keep_columns": ["meta.id"]}
+        result = encode_files(path, tmp_path / "fine", english, **options, **kept)
+        assert [row["meta.id"] for row in rows_of(result)] == [None, 1, 2] * 3
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.csv"])
+def test_an_input_that_may_not_be_read_is_named(english, tmp_path, monkeypatch, name):
+    path, open_file = write(tmp_path / name), open
+
+    def refuse(file, *arguments, **options):
+        if file == str(path):
+            raise PermissionError(13, "Permission denied", file)
+        return open_file(file, *arguments, **options)
+
+    monkeypatch.setattr("builtins.open", refuse)
+    with pytest.raises(FileError, match=f"cannot read .*{name}: Permission denied"):
+        encode_files(path, tmp_path / "out", english)
+
+
 def test_half_of_a_surrogate_pair_is_no_text(english, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "\\ud83d\\ude00"}\n{"text": "a \\ud83d"}\n{"text": "é"}\n')
@@ -674,6 +705,8 @@ def test_lines_too_long_to_be_held_are_rows_without_text(english, tmp_path):
         ({"column": "body"}, "'id', 'text'"),
         ({"column": "id"}, "'id'"),
         ({"padding": True}, "padding"),
+        ({"pair_column": "id"}, "pairs"),
+        ({"engine": "spark", "workers": 2}, "workers"),
     ],
     ids=str,
 )

@@ -10,19 +10,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from trietok.batches.on_engines import encode_on_engine
 from trietok.batches.output_directory import Output, OutputDirectory, read_output
 from trietok.batches.parquet_parts import PartWriter
-from trietok.batches.text_batches import BadText, batches_of
+from trietok.batches.text_batches import BadText, batches_of, merged
 from trietok.batches.tokenize_batch import TokenizeBatch, check_names, suggesting_options_of
 from trietok.batches.units import Source, Unit, inputs_of, pieces_of, size_of, units_of
 from trietok.cores import cores
 from trietok.disk import flush_file
-from trietok.errors import FileError, FileFormatError, InputError, TrietokError
+from trietok.errors import FileError, FileFormatError, InputError, OptionError, TrietokError
 from trietok.files.formats import TOKENIZER_CONFIG_FILE
 from trietok.files.json_files import read_json_object
 from trietok.files.model_files import find_files
@@ -57,10 +57,11 @@ class EncodedFiles:
         rows, tokens, skipped, longest: of all these files: their rows and tokens, rows that were
             skipped, and the tokens of the longest row.
         kept: how many of the files an earlier run had written.
+        replaced: how many files were removed because they did not fit (`force`).
         skipped_lists: the files that list the rows that were skipped.
         done_bytes, input_bytes: input bytes that are encoded, and the total.
         seconds: how long this run took.
-        written_bytes: bytes of the inputs that this run encoded.
+        encoded_bytes: input bytes that this run encoded.
         limit: the model's limit, or None if it has none.
     """
 
@@ -70,11 +71,12 @@ class EncodedFiles:
     skipped: int = 0
     longest: int = 0
     kept: int = 0
+    replaced: int = 0
     skipped_lists: tuple[str, ...] = ()
     done_bytes: int = 0
     input_bytes: int = 0
     seconds: float = 0.0
-    written_bytes: int = 0
+    encoded_bytes: int = 0
     limit: Limit | None = None
 
 
@@ -111,7 +113,8 @@ def encode_files(
             under `if __name__ == "__main__":`.
         on_error: what to do with a row that holds no text: `"fail"`, or `"skip"` to leave it out
             and list it in `_NAME.skipped.jsonl`.
-        force: replace outputs that were made from other inputs or with other options.
+        force: replace outputs of these inputs that were made with other options, or before an
+            input changed.
         engine: `"ray"` or `"spark"` to read, encode and write there, with the engine's own readers.
         address: the engine's address; by default it is started on this machine.
         progress: called after each output with the state of the run.
@@ -140,6 +143,9 @@ def encode_files(
     if workers is not None and (type(workers) is not int or workers < 1):
         raise InputError(f"workers is {workers!r}; it is a whole number from 1")
     check_names("keep_columns", keep_columns)
+    if "pair_column" in call_options:
+        message = "encode_files encodes single texts; use TokenizeBatch for pairs"
+        raise OptionError(message, name="pair_column")
     keep_columns = list(dict.fromkeys(keep_columns or ()))
     options = {
         **dict.fromkeys(("return_token_type_ids", "return_attention_mask"), False),
@@ -159,10 +165,10 @@ def encode_files(
         tokenize = TokenizeBatch(tokenizer, column, keep_columns=keep_columns, **options)
     names = list(expanded([files] if isinstance(files, (str, os.PathLike)) else files))
     if engine is not None:
-        if on_error != "fail" or force or workers is not None:
-            raise InputError(
-                "an engine reads the files itself; leave out on_error, force and workers"
-            )
+        options = {"on_error": on_error != "fail", "force": force, "workers": workers is not None}
+        for name, is_set in options.items():
+            if is_set:
+                raise InputError(f"an engine does not support {name}; leave it out")
         rows = encode_on_engine(engine, address, names, os.fspath(output), tokenize)
         seconds = time.monotonic() - start
         return EncodedFiles((os.fspath(output),), rows, seconds=seconds, limit=limit)
@@ -170,6 +176,11 @@ def encode_files(
     directory = OutputDirectory(output)
     inputs = inputs_of(names)
     directory.check_inputs(inputs)
+    text_file = next((one.name for one in inputs if one.kind == "txt" and keep_columns), None)
+    if text_file is not None:
+        raise InputError(
+            f"{text_file} has lines and no columns to keep (keep_columns, --keep-columns)"
+        )
     with directory.opened():
         run = _Run(job, directory, inputs, EncodedFiles(limit=limit), progress)
         run.keep_outputs(force)
@@ -234,12 +245,11 @@ def encode_unit(
 
     try:
         with open(path, "w", encoding="utf-8") as skipped, PartWriter(folder, record) as writer:
-            for number, source in enumerate(unit.sources):
-                for batch in batches_of(source, tokenize.columns_read, on_bad):
-                    rows = max(len(batch), number == 0)  # the first batch may be the only one
-                    for start in range(0, rows, _ROWS_AT_ONCE):
-                        check_stop()
-                        writer.write(tokenize(batch.slice(start, _ROWS_AT_ONCE)))
+            batches = (batches_of(one, tokenize.columns_read, on_bad) for one in unit.sources)
+            for batch in merged(chain.from_iterable(batches)):
+                for start in range(0, len(batch) or 1, _ROWS_AT_ONCE):
+                    check_stop()
+                    writer.write(tokenize(batch.slice(start, _ROWS_AT_ONCE)))
             writer.close(count)
             flush_file(skipped)
     except import_pyarrow().ArrowException as error:
@@ -319,34 +329,63 @@ class _Run:
     # ---- earlier outputs -------------------------------------------------------------------------
 
     def keep_outputs(self, force: bool) -> None:
-        """Keep the complete outputs of earlier runs; with `force`, remove those that do not fit."""
+        """Keep the complete outputs of earlier runs.
+
+        Raises:
+            InputError: an output does not fit. With `force`, it is removed if one of its inputs is
+                among those of this run, which writes it again.
+        """
+        outputs = self._directory.outputs()
+        problems = self._problems_of(outputs)
+        refused = [
+            (output, problem)
+            for output, problem in problems
+            if not (force and self._is_of_inputs(output))
+        ]
+        if refused:
+            raise self._refusal(refused)
         units: dict[tuple[Source, ...], list[Output]] = {}
-        covered: dict[tuple[Source, int], Output] = {}
-        for output in self._directory.outputs():
+        for output in outputs:
+            if self._problem_of(output) is None:
+                units.setdefault(output.sources, []).append(output)
+        for unit in units.values():
+            unit.sort(key=lambda output: output.record["part"])
+            parts = [output.record["part"] for output in unit]
+            if parts == [*range(len(parts))] and unit[-1].record["is_last"]:
+                self._add(unit)
+        for path in {output.path for output in outputs} - {one.path for one in self._outputs}:
+            self._directory.remove(path)  # also parts of a run that was stopped
+        self._directory.remove_skipped_lists(keep=self.state.skipped_lists)
+        kept, replaced = len(self._outputs), len(problems)
+        self.state = replace(self.state, kept=kept, replaced=replaced, encoded_bytes=0)
+
+    def _is_of_inputs(self, output: Output) -> bool:
+        return any(source.path in self._inputs for source in output.sources)
+
+    def _refusal(self, refused: list[tuple[Output, str]]) -> InputError:
+        output, problem = refused[0]
+        advice = "replace it with force=True (--force)"
+        if not self._is_of_inputs(output):
+            advice = "remove it, or add its inputs"
+        others = f" In all, {len(refused):,} files do not fit." if len(refused) > 1 else ""
+        return InputError(
+            f"{output.path} does not fit this run: {problem}.{others} Choose another directory, or"
+            f" {advice}"
+        )
+
+    def _problems_of(self, outputs: list[Output]) -> list[tuple[Output, str]]:
+        """Return the outputs that do not fit this run, and why."""
+        problems = []
+        covered: dict[tuple[Source, int], str] = {}
+        for output in outputs:
             problem = self._problem_of(output)
             for source in output.sources:
-                other = covered.setdefault((source, output.record["part"]), output)
-                if other is not output and problem is None:
-                    problem = f"{other.path} also has the rows of {source.path}"
-            if problem is None:
-                units.setdefault(output.sources, []).append(output)
-            elif force:
-                self._directory.remove(output.path)
-            else:
-                raise InputError(
-                    f"{output.path} does not fit this run: {problem}. Choose another directory, or"
-                    " replace the file with force=True (--force)"
-                )
-        for outputs in units.values():
-            outputs.sort(key=lambda output: output.record["part"])
-            parts = [output.record["part"] for output in outputs]
-            if parts == [*range(len(parts))] and outputs[-1].record["is_last"]:
-                self._add(outputs)
-            else:  # the run was stopped while it published them
-                for output in outputs:
-                    self._directory.remove(output.path)
-        self._directory.remove_skipped_lists(keep=self.state.skipped_lists)
-        self.state = replace(self.state, kept=len(self._outputs), written_bytes=0)
+                other = covered.setdefault((source, output.record["part"]), output.path)
+                if other != output.path and problem is None:
+                    problem = f"{other} also has the rows of {source.path}"
+            if problem is not None:
+                problems.append((output, problem))
+        return problems
 
     def _problem_of(self, output: Output) -> str | None:
         """Return why a file is not one that this run would write; None if it is one."""
@@ -358,7 +397,8 @@ class _Run:
             for name in sorted({*old, *new}):
                 values = [repr(one[name]) if name in one else "unset" for one in (old, new)]
                 if values[0] != values[1]:
-                    return f"{name} was {values[0]} and is {values[1]}"
+                    reason = "another tokenizer made it: " if part == "tokenizer" else ""
+                    return f"{reason}{name} was {values[0]} and is {values[1]}"
         if record["skipped"] and not self._job.skips:
             number = record["skipped"]
             rows = "1 row was" if number == 1 else f"{number:,} rows were"
@@ -372,7 +412,7 @@ class _Run:
             if input_file.size != source.size:
                 return f"{source.path} had {source.size:,} bytes and has {input_file.size:,}"
             if input_file.version != source.version:
-                return f"{source.path} was modified since"
+                return f"{source.path} was modified after it was encoded"
             return f"{source.path} was read as another kind of file, or split at other places"
         return None
 
@@ -430,7 +470,7 @@ class _Run:
             longest=max(state.longest, *(record["longest"] for record in records)),
             skipped_lists=(*state.skipped_lists, *lists),
             done_bytes=state.done_bytes + size,
-            written_bytes=state.written_bytes + size,
+            encoded_bytes=state.encoded_bytes + size,
             seconds=time.monotonic() - self._start,
         )
         if self._progress is not None:

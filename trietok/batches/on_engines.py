@@ -32,7 +32,10 @@ class _EncodeTexts:
     def __call__(self, batch: Any) -> Any:
         column = self._tokenize.column
         if column in batch.schema.names and batch.column(column).null_count:
-            raise InputError(f"{column!r} is null or missing in a row; remove such rows")
+            raise InputError(
+                f"{column!r} is null or missing in a row; remove such rows, or choose another"
+                " column"
+            )
         return self._tokenize(batch)
 
 

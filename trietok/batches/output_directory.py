@@ -50,7 +50,8 @@ def read_output(path: str) -> Output:
             content = (table.metadata.metadata or {}).get(RECORD_KEY)
             rows = table.metadata.num_rows
     except FileFormatError as error:
-        raise FileFormatError(f"{error}; remove it, and run again", path=path) from error
+        message = f"{str(error).rstrip('.')}; remove it, and run again"
+        raise FileFormatError(message, path=path) from error
     try:
         record = json.loads(content or b"null")
         sources = [Source(*values) for values in record["sources"]]
@@ -101,6 +102,8 @@ class OutputDirectory:
                     temporary = tempfile.TemporaryDirectory(prefix="trietok-")
                     self.folder = Path(stack.enter_context(temporary))
                 else:
+                    if os.path.lexists(self.name) and not os.path.isdir(self.name):
+                        raise InputError(f"{self.name} is a file; the output is a directory")
                     os.makedirs(self.name, exist_ok=True)
                     if stack.enter_context(locked_directory(os.path.realpath(self.name))) is False:
                         raise InputError(

@@ -8,7 +8,7 @@ from itertools import compress
 from typing import Any, NamedTuple
 
 from trietok.batches.units import Source
-from trietok.errors import FileError, FileFormatError, InputError
+from trietok.errors import FileError, FileFormatError
 from trietok.files.stores import Status, open_bytes, reading, status_of
 from trietok.files.tables import (
     batches_of_parquet,
@@ -48,10 +48,6 @@ def batches_of(source: Source, columns: list[str], on_bad: OnBad) -> Iterator[An
     Raises:
         FileError, FileFormatError: the file cannot be read, lacks a column, or has changed.
     """
-    if source.kind == "txt" and len(columns) > 1:
-        raise InputError(
-            f"{source.name} has lines of text and no columns; leave out keep_columns for .txt files"
-        )
     batches = _parquet_batches if source.kind == "parquet" else _row_batches
     try:
         yield from batches(source, columns, on_bad)
@@ -62,6 +58,24 @@ def batches_of(source: Source, columns: list[str], on_bad: OnBad) -> Iterator[An
         message = f"{source.name} cannot be encoded: {error}"
         raise FileFormatError(message, path=source.name) from error
     _check_unchanged(source)
+
+
+def merged(batches: Iterator[Any]) -> Iterator[Any]:
+    """Join the batches of small files, if their types are the same."""
+    waiting = [next(batches)]
+    size = 0
+    for batch in filter(len, batches):
+        if size >= _BLOCK or batch.schema != waiting[0].schema:
+            yield _joined(waiting)
+            waiting, size = [], 0
+        waiting.append(batch)
+        size += batch.nbytes
+    yield _joined(waiting)
+
+
+def _joined(batches: list[Any]) -> Any:
+    table = import_pyarrow().Table.from_batches(batches)
+    return table.combine_chunks().to_batches()[0] if len(table) else batches[0]
 
 
 def _check_unchanged(source: Source) -> None:
@@ -101,7 +115,7 @@ def _row_batches(source: Source, columns: list[str], on_bad: OnBad) -> Iterator[
     empty = [pyarrow.array([], pyarrow.string()), *map(pyarrow.nulls, [0] * len(kept_columns))]
     yield pyarrow.RecordBatch.from_arrays(empty, columns)
     number = 1
-    with open_bytes(source.name) as stream, reading(source.name):
+    with reading(source.name), open_bytes(source.name) as stream:
         kind, compression = source.kind, source.compression
         rows = read_rows(
             stream, source.name, kind, compression, columns, start=source.start, end=source.end
@@ -177,7 +191,7 @@ def _rows_before(source: Source) -> int:
             groups = map(table.metadata.row_group, range(source.start))
             return sum(group.num_rows for group in groups)
     count, left = 1, source.start - 1  # a line that ends with the last byte before counts
-    with open_bytes(source.name) as stream, reading(source.name):
+    with reading(source.name), open_bytes(source.name) as stream:
         while left and (block := stream.read(min(left, _BLOCK))):
             left -= len(block)
             count += block.count(b"\n")

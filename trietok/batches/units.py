@@ -51,11 +51,11 @@ def inputs_of(names: Iterable[str]) -> list[Source]:
     """
     sources: dict[str, Source] = {}
     for name in names:
+        status = status_of(name)
         kind, compression = kind_of(path_in(name))
         if kind is None:
             endings = ".txt, .jsonl, .csv, .tsv (also with .gz or .zst) or .parquet"
             raise InputError(f"{name}: unknown kind of file; its name should end in {endings}")
-        status = status_of(name)
         if not is_url(name) and not os.path.isfile(name):
             raise InputError(f"{name} is not a regular file; write its content to one")
         path = identity(name)

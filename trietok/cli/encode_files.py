@@ -36,7 +36,7 @@ _COLUMNS = ("attention_mask", "token_type_ids", "special_tokens_mask")
     help="The directory, or the URL of one, to write to.",
 )
 @options.flag(
-    "--force", help="Replace files that were made from other inputs or with other options."
+    "--force", help="Replace files that were made with other options, or before an input changed."
 )
 @options.column
 @options.workers
@@ -91,7 +91,10 @@ def encode_files(
     if no_special_tokens:
         call_options["add_special_tokens"] = False
 
-    with stop_said(lambda: f"complete files stay in {on_one_line(output)}; run again to continue"):
+    left = f"complete files stay in {on_one_line(output)}; run again to continue"
+    if settings["engine"] is not None:
+        left = f"remove {on_one_line(output)} before the next run"
+    with stop_said(lambda: left):
         tokenizer = tokenizer_of(model)
         EncodingOptions(None, no_special_tokens, max_length).check_length(tokenizer)
         with _shown_progress() as progress:
@@ -108,9 +111,9 @@ def encode_files(
         is_limited = truncation and max_length is None
         write_result(values, as_json, lambda: _summary(output, result, is_limited))
         limit = result.limit
-        if not (truncation or max_length) and limit is not None and result.longest > limit.tokens:
+        if limit is not None and result.longest > limit.tokens:
             warn(
-                f"the longest text has {result.longest:,} tokens, and the model takes"
+                f"the longest row has {result.longest:,} tokens, and the model takes"
                 f" {limit.tokens:,} ({limit.where}); --truncation truncates"
             )
 
@@ -119,13 +122,17 @@ def _summary(output: str, result: EncodedFiles, is_limited: bool) -> Iterator[st
     counts = [number_of(result.rows, "row")]
     if result.tokens:
         counts.append(number_of(result.tokens, "token"))
-    if result.written_bytes:
-        counts.append(f"{result.written_bytes / result.seconds / 1e6:.1f} MB/s")
-    yield f"written to {output}: {', '.join(counts)}"
+    if result.encoded_bytes:
+        counts.append(f"{result.encoded_bytes / result.seconds / 1e6:.1f} MB/s")
+    is_complete = 0 < len(result.paths) == result.kept
+    beginning = f"nothing to do, {output} is complete" if is_complete else f"written to {output}"
+    yield f"{beginning}: {', '.join(counts)}"
     if is_limited and result.limit is not None:
         yield f"texts truncated to {result.limit.tokens:,} tokens ({result.limit.where})"
-    if result.kept:
+    if result.kept and not is_complete:
         yield f"{number_of(result.kept, 'file')} of earlier runs kept"
+    if result.replaced:
+        yield f"{number_of(result.replaced, 'file')} of earlier runs replaced"
     if result.skipped:
         yield f"{number_of(result.skipped, 'row')} skipped, listed in:"
         yield from (f"  {path}" for path in result.skipped_lists)
@@ -134,11 +141,11 @@ def _summary(output: str, result: EncodedFiles, is_limited: bool) -> Iterator[st
 @contextlib.contextmanager
 def _shown_progress() -> Iterator[Callable[[EncodedFiles], None]]:
     """Show the state of a run: a bar on a terminal, else a line from time to time."""
-    start, line = time.monotonic(), "encoding: reading the first files"
+    start, line = time.monotonic(), "encoding: the first files"
 
     def show(state: EncodedFiles) -> None:
         nonlocal line
-        rate = amount(state.written_bytes / max(time.monotonic() - start, 1e-9), "bytes")
+        rate = amount(state.encoded_bytes / max(time.monotonic() - start, 1e-9), "bytes")
         done = amount(state.done_bytes, "bytes", state.input_bytes)
         line = f"encoding: {done}, {number_of(state.rows, 'row')}, {rate}/s"
         if bars is not None:

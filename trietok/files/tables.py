@@ -130,19 +130,17 @@ def batches_of_parquet(
 
     Args:
         path: the file, or its URL.
-        columns: the column of the texts, and others.
+        columns: the column of the texts, and others; `"meta.id"` is a field of structs, too.
         groups: the numbers of the row groups to read; by default all.
     """
     pyarrow = import_pyarrow()
-    column, *others = columns
     try:
         with open_parquet(path) as table, reading(path):
             schema, metadata = table.schema_arrow, table.metadata
-            check_column(schema, path, column)
-            for other in others:
-                if schema.names.count(other) != 1:
-                    raise wrong_column(schema.names, path, other, BY_KEEPING)
-            kinds = [type_of_column(schema, column), *(schema.field(name).type for name in others)]
+            check_column(schema, path, columns[0])
+            kinds = [type_of_column(schema, name) for name in columns]
+            if None in kinds:
+                raise wrong_column(schema.names, path, columns[kinds.index(None)], BY_KEEPING)
             empty = [pyarrow.nulls(0, kind) for kind in kinds]
             yield pyarrow.RecordBatch.from_arrays(empty, columns)
             numbers = range(metadata.num_row_groups) if groups is None else groups
@@ -153,7 +151,7 @@ def batches_of_parquet(
             read = 0
             for batch in table.iter_batches(batch_size, numbers, columns):
                 read += len(batch)
-                arrays = [column_of(batch, column), *map(batch.column, others)]
+                arrays = [column_of(batch, name) for name in columns]
                 yield pyarrow.RecordBatch.from_arrays(arrays, columns)
             if read != rows:  # the checksum of a page does not cover its header
                 raise FileFormatError(

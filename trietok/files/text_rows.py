@@ -299,6 +299,23 @@ def text_in_object(values: dict[str, Any] | BadRow, column: str) -> TextOrBad:
     return BadRow(f"{column!r} is {_json_name(text)}, not a text{advice}")
 
 
+MISSING: Any = object()
+
+
+def field_in_object(values: dict[str, Any], column: str) -> Any:
+    """Return a value in a JSON object, or in objects within it; `MISSING` if there is none.
+
+    >>> field_in_object({"meta": {"id": 7}}, "meta.id"), field_in_object({}, "id") is MISSING
+    (7, True)
+    """
+    value: Any = values
+    for name in [column] if column in values else column.split("."):
+        if not isinstance(value, dict) or name not in value:
+            return MISSING
+        value = value[name]
+    return value
+
+
 def _json_name(value: Any) -> str:
     names = {
         dict: "an object",

@@ -18,7 +18,10 @@ from trietok.errors import FileFormatError, InputError, InputTypeError
 from trietok.files.stores import expanded, identity, open_bytes, path_in, reading, size_of
 from trietok.files.tables import rows_of_parquet
 from trietok.files.text_rows import (
+    BY_COLUMN,
+    BY_KEEPING,
     FIRST_BYTES,
+    MISSING,
     NO_ROW,
     TABLES,
     BadRow,
@@ -26,6 +29,7 @@ from trietok.files.text_rows import (
     blocks_of_lines,
     compression_of,
     decoded,
+    field_in_object,
     kind_of,
     object_of_json,
     refuse_other_than_text,
@@ -179,23 +183,46 @@ def read_rows(
         if kind in TABLES and columns:
             yield from _rows_of_table(content, name, kind, columns, errors)
             return
-        for block in blocks_of_lines(content, start, end):
-            texts = texts_of_lines(block, errors)
-            yield _rows_of_json(texts, columns) if kind == "jsonl" and columns else Rows(texts, [])
+        blocks = blocks_of_lines(content, start, end)
+        texts = (texts_of_lines(block, errors) for block in blocks)
+        if kind == "jsonl" and columns:
+            yield from _rows_of_json(texts, name, columns, is_begin=not start)
+        else:
+            yield from (Rows(lines, []) for lines in texts)
 
 
-def _rows_of_json(lines: list[TextOrBad], columns: Sequence[str]) -> Rows:
+def _rows_of_json(
+    blocks: Iterable[list[TextOrBad]], name: str, columns: Sequence[str], *, is_begin: bool
+) -> Iterator[Rows]:
+    """Yield the rows of blocks of lines.
+
+    A field that no object of the beginning of a file has is a FileFormatError.
+    """
     column, *others = columns
-    objects = [object_of_json(line, column) if isinstance(line, str) else line for line in lines]
-    texts = [text_in_object(values, column) for values in objects]
-    if not others:
-        return Rows(texts, [])
-    empty = (None,) * len(others)
-    values = [
-        empty if isinstance(fields, BadRow) else tuple(map(fields.get, others))
-        for fields in objects
-    ]
-    return Rows(texts, values)
+    missing: set[str] = set()
+    for lines in blocks:
+        rows = [object_of_json(line, column) if isinstance(line, str) else line for line in lines]
+        objects = [row for row in rows if isinstance(row, dict)]
+        if is_begin and objects:
+            missing, is_begin = {*columns}, False
+        if missing:
+            missing = {field for field in missing if not _has_field(objects, field)}
+        values = [tuple(_value(row, other) for other in others) for row in rows if others]
+        yield Rows([text_in_object(row, column) for row in rows], values)
+    for field in columns:
+        if field in missing:
+            how = BY_COLUMN if field == column else BY_KEEPING
+            message = f"{name}: no object has the field {field!r}; choose a field {how}"
+            raise FileFormatError(message, path=name)
+
+
+def _has_field(objects: list[dict[str, Any]], field: str) -> bool:
+    return any(field_in_object(values, field) is not MISSING for values in objects)
+
+
+def _value(row: dict[str, Any] | BadRow, field: str) -> Any:
+    value = MISSING if isinstance(row, BadRow) else field_in_object(row, field)
+    return None if value is MISSING else value
 
 
 def _rows_of_table(
