@@ -30,6 +30,7 @@ _NAMES = {
         "DataCollatorWithPadding",
     ],
     "batches.encode_files": ["encode_files"],
+    "batches.encoding_run": ["EncodedFiles"],
     "batches.tokenize_batch": ["TokenizeBatch"],
     "errors": [
         "FileError",

@@ -9,6 +9,7 @@ from trietok.batches.collators import DataCollatorForWholeWordMask as DataCollat
 from trietok.batches.collators import DataCollatorWithFlattening as DataCollatorWithFlattening
 from trietok.batches.collators import DataCollatorWithPadding as DataCollatorWithPadding
 from trietok.batches.encode_files import encode_files as encode_files
+from trietok.batches.encoding_run import EncodedFiles as EncodedFiles
 from trietok.batches.tokenize_batch import TokenizeBatch as TokenizeBatch
 from trietok.errors import FileError as FileError
 from trietok.errors import FileFormatError as FileFormatError

@@ -115,13 +115,13 @@ PAGES = {
         ),
     ),
     "corpora": Page(
-        "Corpora and batches",
-        "[Files and tables of texts to ids](../corpora.md), and [batches for"
+        "Datasets and batches",
+        "[Tables and files of texts to ids](../corpora.md), and [batches for"
         " training](../training_batches.md).",
         tuple(
             """
-            encode_files TokenizeBatch DataCollatorWithPadding DataCollatorWithFlattening
-            DataCollatorForLanguageModeling DataCollatorForWholeWordMask
+            encode_files EncodedFiles TokenizeBatch DataCollatorWithPadding
+            DataCollatorWithFlattening DataCollatorForLanguageModeling DataCollatorForWholeWordMask
             """.split()
         ),
     ),

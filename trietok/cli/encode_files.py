@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from trietok.batches.encode_files import EncodedFiles
 from trietok.batches.encode_files import encode_files as encode
+from trietok.batches.encoding_run import EncodedFiles
 from trietok.batches.on_engines import ENGINES
 from trietok.cli import options
 from trietok.cli.interrupts import stop_said
