@@ -139,12 +139,10 @@ class OutputDirectory:
 
     def check_inputs(self, inputs: Iterable[Source]) -> None:
         """Raise an InputError if an input is one of the files that runs write here."""
+        place = identity(self.name)
         for source in inputs:
-            folder, _, name = source.path.rpartition("/")
-            is_here = folder == (
-                os.path.realpath(self.name) if self._files is None else identity(self.name)
-            )
-            if is_here and name.endswith((".parquet", _SKIPPED[-1])):
+            folder, name = os.path.split(source.path)
+            if folder == place and name.endswith((".parquet", _SKIPPED[-1])):
                 raise InputError(
                     f"{source.name} is in the output directory; exclude it from the inputs, or"
                     " choose another directory"
