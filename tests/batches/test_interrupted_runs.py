@@ -399,6 +399,20 @@ def test_an_output_under_another_name_is_kept_and_not_replaced(english, tmp_path
     assert len({*result.paths}) == 2
 
 
+def test_files_of_two_runs_that_overlap_are_not_both_kept(english, tmp_path):
+    for name in "abc":
+        write(tmp_path / f"{name}.txt", [f"people {name}"])
+    a, b, c = (tmp_path / f"{name}.txt" for name in "abc")
+    encode_files([a, b], tmp_path / "out", english)
+    encode_files([c, a], tmp_path / "other", english)
+    (tmp_path / "other/c.txt-and-1-more.parquet").rename(tmp_path / "out/c.parquet")
+    with pytest.raises(InputError, match=r"also has the rows of .*a\.txt"):
+        encode_files([a, b, c], tmp_path / "out", english)
+    encode_files([a, b, c], tmp_path / "out", english, force=True)
+    fresh = encode_files([a, b, c], tmp_path / "fresh", english)
+    assert rows_in(tmp_path / "out") == sorted(rows_of(fresh), key=str)
+
+
 def test_two_runs_do_not_write_to_one_directory(english, tmp_path, run):
     refusals = []
 

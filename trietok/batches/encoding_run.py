@@ -39,8 +39,8 @@ class EncodedFiles:
     """What a run of `encode_files` wrote, or has written so far.
 
     Attributes:
-        paths: the Parquet files with the rows of the inputs, in the order of the inputs, except
-            that small inputs share a file at the place of the first.
+        paths: the Parquet files with the rows of the inputs; at the end in the order of the inputs,
+            except that small inputs share a file at the place of the first.
         rows, tokens, skipped, longest: of all these files: their rows and tokens, rows that were
             skipped, and the tokens of the longest row.
         kept: how many of the files an earlier run had written.
@@ -184,9 +184,10 @@ class Run:
         ]
         if refused:
             raise self._refusal(refused)
+        misfits = {output.path for output, _ in problems}
         units: dict[tuple[Source, ...], list[Output]] = {}
         for output in outputs:
-            if self._problem_of(output) is None:
+            if output.path not in misfits:
                 units.setdefault(output.sources, []).append(output)
         for unit in units.values():
             unit.sort(key=lambda output: output.record["part"])
@@ -195,7 +196,7 @@ class Run:
                 self._add(unit)
         for path in {output.path for output in outputs} - {one.path for one in self._outputs}:
             self._directory.remove(path)  # also parts of a run that was stopped
-        self._directory.remove_skipped_lists(keep=self.state.skipped_lists)
+        self._directory.remove_skipped_lists(keep={*self.state.skipped_lists})
         kept, replaced = len(self._outputs), len(problems)
         self.state = replace(self.state, kept=kept, replaced=replaced, encoded_bytes=0)
 
@@ -260,6 +261,11 @@ class Run:
 
     def encode(self, workers: int) -> None:
         """Write the outputs that are missing."""
+        self._encode_units(workers)
+        self._outputs.sort(key=lambda one: (self._order[one.sources[0]], one.record["part"]))
+        self.state = replace(self.state, paths=tuple(output.path for output in self._outputs))
+
+    def _encode_units(self, workers: int) -> None:
         done = {source for output in self._outputs for source in output.sources}
         pieces = [piece for record, piece in self._pieces.items() if record not in done]
         units = units_of(pieces, self._directory.taken_names())
@@ -294,16 +300,13 @@ class Run:
         """Count the outputs of a unit."""
         state = self.state
         self._outputs += outputs
-        self._outputs.sort(
-            key=lambda output: (self._order[output.sources[0]], output.record["part"])
-        )
         records = [output.record for output in outputs]
         skipped = sum(record["skipped"] for record in records)
         lists = (self._directory.path_of_skipped(records[0]["unit"]),) if skipped else ()
         size = sum(map(size_of, outputs[0].sources))
         self.state = replace(
             state,
-            paths=tuple(output.path for output in self._outputs),
+            paths=(*state.paths, *(output.path for output in outputs)),
             rows=state.rows + sum(output.rows for output in outputs),
             tokens=state.tokens + sum(record["tokens"] for record in records),
             skipped=state.skipped + skipped,

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -216,7 +216,7 @@ class OutputDirectory:
                 self._files.rm_file(path)  # some stores keep the bytes before the error
             raise
 
-    def remove_skipped_lists(self, keep: Sequence[str]) -> None:
+    def remove_skipped_lists(self, keep: Set[str]) -> None:
         """Remove the lists of skipped rows whose outputs are not complete."""
         beginning, ending = _SKIPPED
         for name in self.names():
