@@ -143,9 +143,9 @@ def harm(out, rng):
     if step == "remove":
         path.unlink()
     elif step == "copy":
-        shutil.copy2(path, out / "copy.parquet")
+        shutil.copy2(path, out / f"copy-{path.name}")
     elif step == "rename":
-        path.rename(out / "renamed.parquet")
+        path.rename(out / f"renamed-{path.name}")
     else:
         path.write_bytes(path.read_bytes()[: rng.randrange(path.stat().st_size)])
     return f"{step} an output"
