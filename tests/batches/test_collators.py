@@ -324,6 +324,7 @@ def any_collator(request, english):
         [{"input_ids": [2, 3]}, [2, 3]],
         [{"input_ids": [2, 3]}, {}],
         [{"text": "a"}],
+        [{"input_ids": [2, 3]}, {"input_ids": None}],
     ],
 )
 def test_wrong_batches_are_refused(any_collator, features):

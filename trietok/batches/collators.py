@@ -476,6 +476,8 @@ def _check_dicts(examples: list[Any]) -> list[Any]:
             raise InputTypeError(
                 f"item {number} must be a dict, not {kind_of(example)}", value=example
             )
+        if example.get(_IDS, ()) is None:
+            raise InputError(f"item {number} has null input_ids; filter rows without a text first")
     return examples
 
 
