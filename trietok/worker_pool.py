@@ -7,9 +7,8 @@ The standard library writes what a new process needs to a pipe. If the process e
 read all, as it does in a script without a main guard, writing a value that is larger than the pipe
 would block. So the value goes through a file, and work is submitted only when a process is ready.
 
-If Ctrl-C interrupted the start of a process, or the end of them all, a process would be left for
-which nobody waits. So Ctrl-C is held during both, and counts afterwards; so is SIGTERM if the
-program handles it.
+Ctrl-C during the start or the end of the processes could leave one of them running. So Ctrl-C takes
+effect afterwards, and so does SIGTERM if the program handles it.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ def _truncated(name: str) -> FileFormatError:
 def blocks_of_lines(content: Any, start: int = 0, end: int | None = None) -> Iterator[bytes | None]:
     """Yield blocks of whole lines; the last line may lack its line feed.
 
-    None stands for a line of more than `LONGEST_TEXT_LINE` bytes, which is not held.
+    Yields None for a line of more than `LONGEST_TEXT_LINE` bytes, which is not kept in memory.
 
     Args:
         content: a buffered file of bytes.

@@ -1,7 +1,7 @@
 """Read files as texts: lines of a .txt, objects of a .jsonl, a column of a .csv, .tsv or .parquet.
 
-All but the last may be compressed. Every command that reads texts or terms reads them here. About a
-megabyte of lines is held at a time, or a thousand rows of a table; a line has at most
+All but the last may be compressed. Every command that reads texts or terms reads them here. Memory
+holds about a megabyte of lines, or a thousand rows of a table. A line has at most
 `LONGEST_TEXT_LINE` bytes.
 """
 
