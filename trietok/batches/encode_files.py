@@ -84,7 +84,6 @@ def encode_files(
     >>> result.rows, result.tokens, [pathlib.Path(path).name for path in result.paths]
     (2, 10, ['a.txt.parquet'])
     """
-    start = time.monotonic()
     _check_options(on_error, workers, call_options)
     if engine is not None:
         _check_engine_options(on_error=on_error != "fail", force=force, workers=workers is not None)
@@ -95,6 +94,7 @@ def encode_files(
         tokenize = TokenizeBatch(tokenizer, column, keep_columns=keep_columns, **options)
     names = list(expanded([files] if isinstance(files, (str, os.PathLike)) else files))
     if engine is not None:
+        start = time.monotonic()
         rows = encode_on_engine(engine, address, names, os.fspath(output), tokenize)
         seconds = time.monotonic() - start
         return EncodedFiles((os.fspath(output),), rows, seconds=seconds, limit=limit)

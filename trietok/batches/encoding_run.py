@@ -14,15 +14,14 @@ from typing import Any, NamedTuple
 from trietok.batches.output_directory import Output, OutputDirectory, read_output
 from trietok.batches.parquet_parts import PartWriter
 from trietok.batches.text_batches import BadText, batches_of, merged
-from trietok.batches.tokenize_batch import TokenizeBatch
-from trietok.batches.units import Source, Unit, pieces_of, size_of, units_of
+from trietok.batches.tokenize_batch import ROWS_AT_ONCE, TokenizeBatch
+from trietok.batches.units import Source, Unit, pieces_of, units_of
 from trietok.disk import flush_file
 from trietok.errors import FileError, FileFormatError, InputError, TrietokError
 from trietok.files.tables import import_pyarrow
 from trietok.worker_pool import Submit, finished_of, worker_pool
 
 FORMAT = 1  # of the records; increase it if the same record can produce different rows
-_ROWS_AT_ONCE = 4096  # texts that are encoded together
 _AHEAD = 2  # units that are submitted beyond those in work
 
 
@@ -36,7 +35,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class EncodedFiles:
-    """What a run of `encode_files` wrote, or has written so far.
+    """The result of a run of `encode_files`, or its state during the run.
 
     Attributes:
         paths: the Parquet files with the rows of the inputs; at the end in the order of the inputs,
@@ -107,11 +106,12 @@ def encode_unit(
         with open(path, "w", encoding="utf-8") as skipped, PartWriter(folder, record) as writer:
             batches = (batches_of(one, tokenize.columns_read, on_bad) for one in unit.sources)
             for batch in merged(chain.from_iterable(batches)):
-                for start in range(0, len(batch) or 1, _ROWS_AT_ONCE):
+                for start in range(0, len(batch) or 1, ROWS_AT_ONCE):
                     check_stop()
-                    writer.write(tokenize(batch.slice(start, _ROWS_AT_ONCE)))
+                    writer.write(tokenize(batch.slice(start, ROWS_AT_ONCE)))
             writer.close(count)
-            flush_file(skipped)
+            if count:
+                flush_file(skipped)
     except import_pyarrow().ArrowException as error:
         name = unit.sources[0].name
         message = f"{name}: a kept column cannot be written to Parquet: {error}"
@@ -161,7 +161,6 @@ class Run:
         self._job, self._directory, self._progress = job, directory, progress
         self._start = time.monotonic()
         self._pieces = {piece.record: piece for piece in pieces_of(inputs)}
-        self._order = {piece: number for number, piece in enumerate(self._pieces)}
         self._inputs = {source.path: source for source in inputs}
         self._outputs: list[Output] = []
         self.state = replace(state, input_bytes=sum(source.size for source in inputs))
@@ -231,7 +230,7 @@ class Run:
     def _problem_of(self, output: Output) -> str | None:
         """Return why a file is not one that this run would write; None if it is one."""
         record = output.record
-        if record.get("format") != FORMAT:
+        if record["format"] != FORMAT:
             return "another version of trietok wrote it"
         for part in ("tokenizer", "options"):
             old, new = record[part], self._job.record[part]
@@ -262,7 +261,8 @@ class Run:
     def encode(self, workers: int) -> None:
         """Write the outputs that are missing."""
         self._encode_units(workers)
-        self._outputs.sort(key=lambda one: (self._order[one.sources[0]], one.record["part"]))
+        order = {piece: number for number, piece in enumerate(self._pieces)}
+        self._outputs.sort(key=lambda one: (order[one.sources[0]], one.record["part"]))
         self.state = replace(self.state, paths=tuple(output.path for output in self._outputs))
 
     def _encode_units(self, workers: int) -> None:
@@ -303,7 +303,7 @@ class Run:
         records = [output.record for output in outputs]
         skipped = sum(record["skipped"] for record in records)
         lists = (self._directory.path_of_skipped(records[0]["unit"]),) if skipped else ()
-        size = sum(map(size_of, outputs[0].sources))
+        size = sum(source.piece_size for source in outputs[0].sources)
         self.state = replace(
             state,
             paths=(*state.paths, *(output.path for output in outputs)),

@@ -161,7 +161,7 @@ class OutputDirectory:
             if not self._files.exists(self._root):
                 return []
             paths = {path.rstrip("/") for path in self._files.ls(self._root, detail=False)}
-        paths.discard(self._root.rstrip("/"))  # the object that stands for an empty directory
+        paths.discard(self._root.rstrip("/"))  # which some stores list as an object
         return sorted(path.rpartition("/")[2] for path in paths)
 
     def publish(self, unit: str, parts: list[Path], skipped: Path | None) -> list[str]:

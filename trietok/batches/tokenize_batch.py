@@ -18,13 +18,13 @@ from trietok.files.tables import import_pyarrow, is_text_type, texts_of
 from trietok.files.text_rows import BadRow
 from trietok.inputs.flat import FlatRows
 from trietok.inputs.options import OF_CALLS, CallOptions
+from trietok.inputs.tensors import MOST_IDS
 
 IDS, OFFSETS, LENGTH = "input_ids", "offset_mapping", "length"
 MASKS = ("token_type_ids", "attention_mask", "special_tokens_mask")
 SAMPLES = "overflow_to_sample_mapping"
 
-_ROWS_AT_ONCE = 4096  # of a table: a call makes a Python object for each of their tokens
-_MOST_IDS = 2**31 - 1  # in an Arrow array of lists
+ROWS_AT_ONCE = 4096  # of a table: a call makes a Python object for each of their tokens
 _REFUSED = {
     "text": "the texts are in a column",
     **dict.fromkeys(("text_pair", "text_target", "text_pair_target"), "texts are in columns"),
@@ -199,7 +199,7 @@ class TokenizeBatch:
             raise InputTypeError(f"the batch is a {type(batch).__name__}; {advice}", value=batch)
         schema = self.output_schema(batch.schema)
         rows, parts = 0, []
-        for part in batch.to_batches(_ROWS_AT_ONCE):
+        for part in batch.to_batches(ROWS_AT_ONCE):
             parts.append(self._tokenized(part, schema, rows))
             rows += len(part)
         return pyarrow.Table.from_batches(parts, schema)
@@ -447,7 +447,7 @@ def _arrow_columns(rows: FlatRows, names: Sequence[str]) -> dict[str, Any]:
     pyarrow = import_pyarrow()
     lengths, ids, masks = rows
     count = len(ids) // 4
-    if count > _MOST_IDS:
+    if count > MOST_IDS:
         raise InputError(f"a batch with {count:,} ids is too large for Arrow; pass smaller batches")
 
     def numbers(kind: Any, content: Any, size: int) -> Any:

@@ -34,6 +34,15 @@ class Source(NamedTuple):
         """The source as outputs record it."""
         return self._replace(name="")
 
+    @property
+    def piece_size(self) -> int:
+        """The bytes of this part; the first part of a Parquet file counts as the whole file."""
+        if self.end is None:
+            return self.size
+        if self.kind == "parquet":
+            return 0 if self.start else self.size
+        return self.end - self.start
+
 
 class Unit(NamedTuple):
     """Files, or a part of one, that become one output."""
@@ -96,15 +105,6 @@ def _ends_of_groups(path: str) -> list[int]:
             size = 0
         size += group_size
     return [*ends, len(sizes)]
-
-
-def size_of(source: Source) -> int:
-    """Return how many bytes a piece has; of a Parquet file, all at its first piece."""
-    if source.end is None:
-        return source.size
-    if source.kind == "parquet":
-        return 0 if source.start else source.size
-    return source.end - source.start
 
 
 def units_of(pieces: Iterable[Source], taken: set[str]) -> list[Unit]:
